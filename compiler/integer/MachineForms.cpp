@@ -8,9 +8,9 @@ namespace ingot::integer {
 /// Returns from which size of R on a recurrence takes integers. Measured on Zen 5: a machine that multiplies bytes
 /// gains with any R. Pairs of int16 take more instructions than floats, and pay where R as floats is not in the second
 /// cache (with vectors of 512 bits: not in the first one). Bytes that become floats pay where R is in no cache; with
-/// short vectors they cost more.
+/// short vectors they cost more. A GPU's blocks of threads read all of R in each step, which is what they wait for.
 static StateProducts statesOf(const MachineModel &machine) {
-  if (machine.has(Instruction::ByteDot4)) {
+  if (machine.has(Instruction::ByteDot4) || machine.itemsAreThreads) {
     return {0, 0};
   }
   int64_t last = std::max(machine.l3Bytes, machine.l2Bytes) * (machine.lanes >= 8 ? 2 : 16);

@@ -4,6 +4,7 @@
 #include "compiler/onnx/ops/TopK.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/IR/Operation.h"
+#include "targets/cuda/Recurrences.h"
 #include "targets/cuda/Rows.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -39,8 +40,13 @@ const lower::KernelFamily *Families::of(Operation *root) const {
   std::unique_ptr<lower::ByThreads> &wrapped = byThreads[common];
   if (!wrapped) {
     static const llvm::StringSet<> ofRows = {"Reduce", "Softmax", "Standardize"};
-    wrapped = ofRows.contains(common->stem) ? std::make_unique<Rows>(*common, threads)
-                                            : std::make_unique<lower::ByThreads>(*common, threads);
+    if (common->stem == "Recurrence") {
+      wrapped = std::make_unique<Recurrences>(*common);
+    } else if (ofRows.contains(common->stem)) {
+      wrapped = std::make_unique<Rows>(*common, threads);
+    } else {
+      wrapped = std::make_unique<lower::ByThreads>(*common, threads);
+    }
   }
   return wrapped.get();
 }
@@ -56,7 +62,6 @@ std::string Families::refuses(Operation *op) const {
 static constexpr int64_t fewUpdates = 4096, fewElements = 65'536;
 
 bool Families::isSerial(Operation *op) const {
-  static const llvm::StringSet<> stems = {"Elimination", "Recurrence"};
   const lower::KernelFamily *family = of(op);
   if (family && family->stem == "Scatter" && !lower::isOwnedBox(op)) {
     return lower::updatesOfOwner(op).value_or(0) > fewUpdates;
@@ -66,7 +71,7 @@ bool Families::isSerial(Operation *op) const {
     support::Size length = x ? onnx::sizesOf(x)[*onnx::normalAxis(top.getAxis(), x.getRank())] : support::Size(0);
     return length.isNumber() && length.number() > fewElements;
   }
-  return family && stems.contains(family->stem);
+  return family && family->stem == "Elimination";
 }
 
 } // namespace ingot::targets::cuda

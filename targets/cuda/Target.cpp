@@ -3,9 +3,11 @@
 // estimates by. The driver compiles the PTX of the oldest for GPUs that are newer than all of them.
 #include "compiler/target/Target.h"
 #include "compiler/onnx/Onnx.h"
+#include "compiler/onnx/ops/Recurrent.h"
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/Families.h"
 #include "targets/cuda/Images.h"
+#include "targets/cuda/Recurrences.h"
 #include "targets/cuda/device/include/ingot_cuda.h"
 
 using namespace ingot::target;
@@ -120,6 +122,9 @@ public:
 
   double seconds(mlir::Operation *op, const Work &work, const MachineModel &machine) const override {
     MachineModel::Rates rates = *machine.rates;
+    if (llvm::isa<ingot::onnx::RecurrenceOp>(op) && std::isfinite(rates.multiplyAdds)) {
+      return Recurrences::seconds(op, work, machine);
+    }
     if (families.isSerial(op)) {
       rates.multiplyAdds /= threadsAtWork;
       rates.operations /= threadsAtWork;

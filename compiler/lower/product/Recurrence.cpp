@@ -5,11 +5,10 @@
 // Tiles are a few rows of the batch times a group of hidden blocks with all of their gates
 // (lower/product/StateProduct.h). A GRU whose reset gate acts before the product has two stages in a step. States lie
 // in scratch, padded to whole vectors: h twice, since a step reads the old one while it writes the new one.
+#include "compiler/lower/product/RecurrentCell.h"
 #include "compiler/lower/product/StateProduct.h"
 #include "compiler/onnx/ElementTypes.h"
 #include "compiler/onnx/Onnx.h"
-#include "compiler/onnx/ScalarMath.h"
-#include "compiler/onnx/ops/Recurrent.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -28,25 +27,26 @@ public:
   Network(Build &build, const RecurrentPlan &plan)
       : build(build), w(build.w), group(build.group), op(cast<onnx::RecurrenceOp>(group.root)), plan(plan),
         element(w.b.getF32Type()), vector(w.vectorOf(element, plan.lanes)),
-        product(build, plan, Size(20) * plan.stateElements()) {
+        product(build, plan, Size(20) * plan.stateElements()), sequences(build, op) {
     Size state = plan.stateElements();
     auto piece = [&](int64_t at, int64_t states) {
       return w.scratch(build.scratch, Size(at * 4) * state, element, memoryExtent(Size(states) * state));
     };
     h = piece(0, 2), c = piece(2, 1), update = piece(3, 1), reset = piece(4, 1);
-    p = group.buffer(op.getP()), peephole = group.buffer(op.getPeephole()), bias = group.buffer(op.getBias()),
-    lengths = group.buffer(op.getSequenceLens());
+    p = group.buffer(op.getP()), peephole = group.buffer(op.getPeephole()), bias = group.buffer(op.getBias());
     if (plan.rest && !w.machine.maskedAccess) {
       part = w.local(element, plan.lanes);
     }
-    y = resultFor(op.getY());
+    y = resultFor(group, op.getY());
   }
 
   void run() {
     if (!plan.constantR) {
       product.pack(w.scratch(build.scratch, plan.stateElements() * Size(20), element, plan.packedElements()));
     }
-    checkLengths();
+    if (sequences.haveLengths()) {
+      w.loop(0, plan.batch, 1, [&](Ix row) { sequences.check(row); });
+    }
     start(op.getInitialH(), h), start(op.getInitialC(), c);
     w.loop(0, plan.steps, 1, [&](Ix step) { oneStep(step); });
     end(op.getYH(), h, remainder(Ix(plan.steps), 2) * plan.stateElements());
@@ -61,18 +61,8 @@ private:
   const RecurrentPlan &plan;
   Type element, vector;
   StateProduct product;
-  Buffer h, c, update, reset, p, peephole, bias, lengths, part, y;
-
-  /// The kernel's result for a root result; null when nobody uses it.
-  Buffer resultFor(Value v) {
-    auto yield = cast<plan::YieldOp>(group.kernel.getBody().front().getTerminator());
-    for (auto [i, yielded] : llvm::enumerate(yield.getValues())) {
-      if (yielded == v) {
-        return group.result(i);
-      }
-    }
-    return {};
-  }
+  RecurrentSequences sequences;
+  Buffer h, c, update, reset, p, peephole, bias, part, y;
 
   // Vectors of hidden units, of which the last may not be whole.
 
@@ -113,9 +103,9 @@ private:
     });
   }
   void end(Value result, Buffer state, Ix at) {
-    if (Buffer to = resultFor(result)) {
+    if (Buffer to = resultFor(group, result)) {
       w.loop(0, plan.batch, 1, [&](Ix row) {
-        Value empty = isEmpty(row);
+        Value empty = sequences.isEmpty(row);
         eachBlock([&](Ix unit, bool partial) {
           Value v = w.load(state, at + row * plan.padded + unit, plan.lanes);
           if (empty) {
@@ -127,45 +117,7 @@ private:
     }
   }
 
-  /// Whether a sequence has no steps (i1); null: it has some. The standard does not say what its last state is. It is
-  /// zero, not the initial one, as ONNX Runtime has it.
-  Value isEmpty(Ix row) {
-    if (lengths) {
-      return w.compare(arith::CmpIPredicate::eq, w.ix(w.load(lengths, row)), 0);
-    }
-    return plan.steps.atLeast(1, support::Facts()) ? Value() : w.compare(arith::CmpIPredicate::eq, plan.steps, 0);
-  }
-
-  void checkLengths() {
-    if (!lengths) {
-      return;
-    }
-    w.loop(0, plan.batch, 1, [&](Ix row) {
-      Value length = w.load(lengths, row), most = w.integer(plan.steps, length.getType());
-      build.failIf(w.compare(arith::CmpIPredicate::ugt, length, most)); // or negative
-    });
-  }
-
   // A step.
-
-  /// A row of the batch in this step.
-  struct Row {
-    Ix row, time;
-    Value active; ///< i1, whether its sequence goes on; null: always
-  };
-
-  Row rowAt(Ix row, Ix step) {
-    if (!lengths) {
-      return {row, op.getReverse() ? Ix(plan.steps - Size(1)) - step : step, {}};
-    }
-    Ix length = min(max(w.ix(w.load(lengths, row)), 0), plan.steps);
-    Value active = w.compare(arith::CmpIPredicate::slt, step, length);
-    if (!op.getReverse()) {
-      return {row, step, active};
-    }
-    Value back = w.value(length - Ix(1) - step);
-    return {row, w.ix(arith::SelectOp::create(w.b, w.loc, active, back, w.value(step))), active};
-  }
 
   void oneStep(Ix step) {
     Ix parity = remainder(step, 2), state = plan.stateElements();
@@ -207,7 +159,7 @@ private:
     }
     SmallVector<Value> sums = product.sums(stage, numbers, unit, blocks);
     auto finishRow = [&](Ix n, llvm::function_ref<Value(int64_t)> sumOf) {
-      Row row = rowAt(rows.first + n, rows.step);
+      RecurrentSequences::Row row = sequences.at(rows.first + n, rows.step);
       for (int64_t u = 0; u < blocks; ++u) {
         SmallVector<Value> mine;
         for (int64_t i = 0; i < g; ++i) {
@@ -233,105 +185,54 @@ private:
 
   /// A vector of hidden units of one row.
   struct Units {
-    Row row;
+    RecurrentSequences::Row row;
     Ix unit, from, to;
     bool partial;
   };
 
-  Num num(Value v) { return Num(w.b, w.loc, v, element); }
-  Num activate(unsigned i, Num x) {
-    StringRef name = cast<StringAttr>(op.getActivations()[i]).getValue();
-    double alpha = op.getAlphas()[i], beta = op.getBetas()[i];
-    if (name == "sigmoid") {
-      return sigmoid(x);
+  RecurrentCell cellOf(const Units &at) {
+    RecurrentCell::Source source;
+    source.input = [&](int64_t gate) {
+      Ix base = ((at.row.time * Ix(plan.batch) + at.row.row) * plan.gates + Ix(gate)) * plan.hidden;
+      return load(p, base + at.unit, at.partial);
+    };
+    if (peephole) {
+      source.peephole = [&](int64_t gate) { return load(peephole, Ix(gate * plan.hidden) + at.unit, at.partial); };
     }
-    if (name == "tanh") {
-      return tanh(x);
+    if (bias) {
+      source.bias = [&] { return load(bias, at.unit, at.partial); };
     }
-    if (name == "relu") {
-      return atLeast(x, 0.0);
-    }
-    if (name == "affine") {
-      return x * alpha + beta;
-    }
-    if (name == "leakyrelu") {
-      return select(x < 0.0, x * alpha, x);
-    }
-    if (name == "thresholdedrelu") {
-      return select(x > alpha, x, x.constant(0));
-    }
-    if (name == "scaledtanh") {
-      return tanh(x * beta) * alpha;
-    }
-    if (name == "hardsigmoid") {
-      return atMost(atLeast(x * alpha + beta, 0.0), 1.0);
-    }
-    if (name == "elu") {
-      return select(x < 0.0, (exp(x) - 1.0) * alpha, x);
-    }
-    return name == "softsign" ? x / (abs(x) + 1.0) : softplus(x);
-  }
-  Num clipped(Num x) {
-    auto clip = op.getClip();
-    return clip ? atMost(atLeast(x, -clip->convertToDouble()), clip->convertToDouble()) : x;
-  }
-  Num input(const Units &at, int64_t gate) {
-    Ix base = ((at.row.time * Ix(plan.batch) + at.row.row) * plan.gates + Ix(gate)) * plan.hidden;
-    return num(load(p, base + at.unit, at.partial));
-  }
-  /// The peephole's weights for a gate (0: input, 1: output, 2: forget) times the cell; zero times nothing where there
-  /// are none.
-  Num peeped(const Units &at, Num x, int64_t gate, Num cell) {
-    return peephole ? x + num(load(peephole, Ix(gate * plan.hidden) + at.unit, at.partial)) * cell : x;
+    return RecurrentCell(w, op, source);
   }
 
   void unitBlock(const Units &at, const GateStage &stage, size_t stageIndex, ArrayRef<Value> sums) {
     Ix place = at.row.row * plan.padded + at.unit;
-    Num old = num(w.load(h, at.from + place, plan.lanes));
-    SmallVector<Num> x;
-    for (auto [gate, sum] : llvm::zip_equal(stage.gates, sums)) {
-      bool late = op.getLinearBeforeReset() && gate == 2; // the input's part comes after the reset
-      x.push_back(late ? num(sum) : num(sum) + input(at, gate));
-    }
+    RecurrentCell cell = cellOf(at);
+    Num old = cell.num(w.load(h, at.from + place, plan.lanes));
+    RecurrentCell::Nums x = cell.gates(stage.gates, sums);
     if (plan.kind == "LSTM") {
-      lstm(at, x, place, old);
+      Num before = cell.num(w.load(c, place, plan.lanes));
+      RecurrentCell::Lstm next = cell.lstm(x, before);
+      w.store(at.row.goesOn(w, next.cell, before), c, place);
+      finish(at, place, next.state, old);
     } else if (plan.kind == "RNN") {
-      finish(at, place, activate(0, clipped(x[0])), old);
+      finish(at, place, cell.rnn(x[0]), old);
     } else if (op.getLinearBeforeReset()) {
-      Num z = activate(0, clipped(x[0])), reset = activate(0, clipped(x[1]));
-      Num inner = bias ? x[2] + num(load(bias, at.unit, at.partial)) : x[2];
-      Num candidate = activate(1, clipped(reset * inner + input(at, 2)));
-      finish(at, place, candidate + z * (old - candidate), old);
+      finish(at, place, cell.gruLate(x, old), old);
     } else if (stageIndex == 0) {
-      w.store(activate(0, clipped(x[0])), update, place);
-      w.store(activate(0, clipped(x[1])) * old, reset, place);
+      RecurrentCell::Gates gates = cell.gruGates(x, old);
+      w.store(gates.update, update, place);
+      w.store(gates.reset, reset, place);
     } else {
-      Num z = num(w.load(update, place, plan.lanes)), candidate = activate(1, clipped(x[0]));
-      finish(at, place, candidate + z * (old - candidate), old);
+      finish(at, place, cell.gru(x[0], cell.num(w.load(update, place, plan.lanes)), old), old);
     }
-  }
-
-  void lstm(const Units &at, ArrayRef<Num> x, Ix place, Num old) {
-    Num cell = num(w.load(c, place, plan.lanes));
-    Num in = activate(0, clipped(peeped(at, x[0], 0, cell)));
-    Num forget = op.getInputForget() ? 1.0 - in : activate(0, clipped(peeped(at, x[2], 2, cell)));
-    Num next = forget * cell + in * activate(1, clipped(x[3]));
-    Num out = activate(0, clipped(peeped(at, x[1], 1, next)));
-    Num state = out * activate(2, next);
-    w.store(goesOn(at, next, cell), c, place);
-    finish(at, place, state, old);
-  }
-
-  /// The new value where the row's sequence goes on, else the old one.
-  Value goesOn(const Units &at, Num next, Num old) {
-    return at.row.active ? arith::SelectOp::create(w.b, w.loc, at.row.active, next, old).getResult() : Value(next);
   }
 
   void finish(const Units &at, Ix place, Num state, Num old) {
-    w.store(goesOn(at, state, old), h, at.to + place);
+    w.store(at.row.goesOn(w, state, old), h, at.to + place);
     if (y) {
       Ix to = (at.row.time * Ix(plan.batch) + at.row.row) * plan.hidden + at.unit;
-      store(goesOn(at, state, state.constant(0)), y, to, at.partial);
+      store(at.row.goesOn(w, state, state.constant(0)), y, to, at.partial);
     }
   }
 };

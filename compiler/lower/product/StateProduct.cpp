@@ -52,10 +52,8 @@ RecurrentPlan::RecurrentPlan(plan::KernelOp kernel, const target::MachineModel &
   rest = hidden % lanes;
   constantR = static_cast<bool>(constantOperand(kernel, op.getR()));
   digits = method == Method::ByteDots ? static_cast<int64_t>(op.getDigits()) : method == Method::Int16Dots ? 2 : 1;
-  if (kind == "GRU" && !op.getLinearBeforeReset()) {
-    stages = {{{0, 1}}, {{2}}};
-  } else {
-    stages = {{llvm::to_vector(llvm::seq<int64_t>(0, gates))}};
+  for (RecurrentGates &each : recurrentStages(op, gates)) {
+    stages.push_back({std::move(each)});
   }
   // A tile of one row has as many vectors of R as there are registers for. With more rows, digits have four vectors at
   // least: each loaded vector is multiplied with the digits of all rows, and each loaded digit with all vectors.

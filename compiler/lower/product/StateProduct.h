@@ -15,13 +15,13 @@
 #pragma once
 #include "compiler/lower/Algorithm.h"
 #include "compiler/lower/bytes/ByteProducts.h"
+#include "compiler/lower/product/RecurrentCell.h"
 
 namespace ingot::lower {
 
 struct RecurrentPlan {
-  /// Gates that one product gives, by their places in the standard's order.
   struct GateStage {
-    llvm::SmallVector<int64_t> gates;
+    RecurrentGates gates;
     int64_t group = 1;  ///< hidden blocks of a tile
     int64_t offset = 0; ///< in the packed R, in words
   };

@@ -47,6 +47,8 @@ MODELS = {
         c = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w)  r = Relu(c)  e = Conv <pads = [1, 1, 1, 1], group = 64> (r, d)  y = ConvTranspose <strides = [2, 2]> (e, t) }""",
     "rows": """<ir_version: 8, opset_import: ["" : 17]> g (float[10, 200] x, float[200] s, float[200] b) => (float[10, 200] y, float[10] m, int64[10, 1] i, float[200] c) {
         n = LayerNormalization(x, s, b)  y = Softmax(n)  m = ReduceMean <axes = [1], keepdims = 0> (x)  i = ArgMax <axis = 1> (x)  c = ReduceMax <axes = [0], keepdims = 0> (x) }""",
+    "networks": """<ir_version: 8, opset_import: ["" : 17]> g (float[5, 3, 16] x, float16[5, n, 16] u, float[1, 300, 100] f) => (float[5, 2, 3, 64] y, float16[5, 1, n, 300] z, float[5, 1, 3, 100] v) <float[2, 256, 16] w, float[2, 256, 64] r, float16[1, 1200, 16] a, float16[1, 1200, 300] b, float[1, 300, 16] c> {
+        y = LSTM <hidden_size = 64, direction = "bidirectional"> (x, w, r)  z = LSTM <hidden_size = 300> (u, a, b)  v = GRU <hidden_size = 100, linear_before_reset = 1> (x, c, f) }""",
     "moves": """<ir_version: 8, opset_import: ["" : 17]> g (float[4, 6, 8] x, int64[5] i) => (float[5, 6, 8] y, float[8, 6, 8] z, float[8, 6, 4] t) {
         y = Gather(x, i)  z = Concat <axis = 0> (x, x)  t = Transpose <perm = [2, 1, 0]> (x) }""",
 }
