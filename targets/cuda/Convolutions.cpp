@@ -155,15 +155,17 @@ struct Problem {
 
 /// Returns how the depth of tiles is shared.
 SplitDepth splitOf(const Problem &p, const target::MachineModel &machine) {
-  return p.isTiled() && !p.byWarpgroups ? SplitDepth::of(p.tiles(), p.depth(), p.step(), machine) : SplitDepth();
+  return p.isTiled() && !p.byWarpgroups ? SplitDepth::of(p.tiles(), p.depth(), p.step(), machine, /*mayBeWhole=*/true)
+                                        : SplitDepth();
 }
 
 /// Builds the loops of one kernel.
 class Builder {
 public:
-  Builder(lower::Build &build, const Problem &p)
+  /// `isAhead`: what is computed is sums of a shared depth, for the kernel behind this launch.
+  Builder(lower::Build &build, const Problem &p, bool isAhead = false)
       : build(build), w(build.w), op(build.group.root), p(p), space(build.group.space(build.group.resultType())),
-        split(splitOf(p, build.w.machine)) {
+        split(splitOf(p, build.w.machine)), isPart(isAhead && split) {
     x = build.group.buffer(op->getOperand(0)), weights = build.group.buffer(op->getOperand(1));
     bias = onnx::present(op->getOperand(2)) ? build.group.buffer(op->getOperand(2)) : lower::Buffer();
     element = p.isInt8 ? w.b.getI32Type() : x.element;
@@ -171,13 +173,9 @@ public:
 
   /// A block for each tile of a group.
   void tile() {
-    Ix tilesOfPixels = ceilDiv(p.pixels(), p.tileColumns()), tilesOfChannels = p.tilesOfChannels();
-    part = split ? floorDiv(build.begin, p.tiles()) : Ix(0);
-    Ix tile = split ? remainder(build.begin, p.tiles()) : build.begin;
-    Ix rest = floorDiv(tile, tilesOfChannels), group = floorDiv(rest, tilesOfPixels);
-    Ix row = remainder(tile, tilesOfChannels) * p.tileRows();
-    Ix before = split.begin(part), inPart = split ? split.lengthOf(part, p.depth()) : Ix(p.depth());
-    Ix column = (p.groups == 1 ? rest : remainder(rest, tilesOfPixels)) * p.tileColumns();
+    part = isPart ? floorDiv(build.begin, sharedTiles()) : Ix(0);
+    auto [group, row, column] = placeOfTile(isPart ? remainder(build.begin, sharedTiles()) + split.whole : build.begin);
+    Ix before = isPart ? split.begin(part) : Ix(0), inPart = isPart ? split.lengthOf(part, p.depth()) : Ix(p.depth());
     Factor left{[=, this](Ix channel) {
                   Ix line = (group * p.outGroup + channel) * p.pitch();
                   return [=, this](Ix from, Ix k) {
@@ -204,13 +202,18 @@ public:
     bool isWhole = p.depth() % p.step() == 0;
     auto first = [&](Ix channel) {
       Value v = begin(group * p.outGroup + channel);
-      if (!split) {
+      if (!isPart) {
         return v;
       }
       Value isFirst = w.compare(arith::CmpIPredicate::eq, part, 0);
       return arith::SelectOp::create(w.b, w.loc, isFirst, v, w.constant(0, element)).getResult();
     };
-    auto put = [&](Ix channel, Ix pixel, Value sum) {
+    auto put = [&, group = group, row = row, column = column](Ix channel, Ix pixel, Value sum) {
+      if (isPart && split.whole) {
+        Ix shared = build.begin * (p.tileRows() * p.tileColumns());
+        w.store(sum, build.ahead.back(), shared + (channel - row) * p.tileColumns() + (pixel - column));
+        return;
+      }
       auto [image, at] = pixelOf(pixel);
       finish(image, group * p.outGroup + channel, at, sum);
     };
@@ -235,8 +238,8 @@ public:
             .write(left, right, depth, row, column, {vectors.condition(), pairs.condition()}, first, put);
         return;
       }
-      if (split) {
-        pairs.require(space.sizes.back());
+      if (isPart) {
+        pairs.require(split.whole ? Ix(p.tileColumns()) : space.sizes.back());
       } else {
         pairs.require(space, accessesOf(space));
       }
@@ -249,6 +252,24 @@ public:
       TileProduct(w, element, p.tileRows(), p.tileColumns(), isWhole, leftBytes)
           .write(left, right, depth, row, column, first, put);
     }
+  }
+
+  /// Adds up the sums of a tile whose depth was shared, behind those that are whole.
+  void addUp(int64_t threads) {
+    auto [group, row, column] = placeOfTile(build.begin);
+    Ix thread = lower::threadNumber(w), shared = build.begin - split.whole;
+    int64_t elements = p.tileRows() * p.tileColumns();
+    w.loop(0, elements / threads, 1, [&, group = group, row = row, column = column](Ix turn) {
+      Ix i = turn * threads + thread, channel = row + floorDiv(i, p.tileColumns());
+      Ix pixel = column + remainder(i, p.tileColumns());
+      Value isThere = arith::AndIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::slt, channel, p.outGroup),
+                                            w.compare(arith::CmpIPredicate::slt, pixel, p.pixels()));
+      w.ifThen(isThere, [&] {
+        auto [image, at] = pixelOf(pixel);
+        finish(image, group * p.outGroup + channel, at,
+               split.sumOf(build, (shared * elements) + i, sharedTiles() * elements));
+      });
+    });
   }
 
   /// The launch that copies the image.
@@ -284,7 +305,21 @@ private:
   lower::Buffer x, weights, bias;
   Type element;
   SplitDepth split;
-  Ix part = 0; ///< of the depth
+  bool isPart; ///< of the depth
+  Ix part = 0;
+
+  /// Returns how many tiles have a depth that blocks share.
+  Ix sharedTiles() const { return Ix(p.tiles()) - split.whole; }
+
+  struct Tile {
+    Ix group, row, column; ///< its group, and its first channel there and pixel
+  };
+  Tile placeOfTile(Ix tile) const {
+    Ix tilesOfPixels = ceilDiv(p.pixels(), p.tileColumns()), tilesOfChannels = p.tilesOfChannels();
+    Ix rest = floorDiv(tile, tilesOfChannels);
+    Ix column = (p.groups == 1 ? rest : remainder(rest, tilesOfPixels)) * p.tileColumns();
+    return {floorDiv(rest, tilesOfPixels), remainder(tile, tilesOfChannels) * p.tileRows(), column};
+  }
 
   /// Returns where number `k` of the depth of an output pixel is in the image itself, which has one tap.
   Ix placeInPlane(Ix pixel, Ix group, Ix k) {
@@ -391,7 +426,7 @@ private:
     point.lanes = vector ? vector.getNumElements() : 1;
     point.at = {image, channel};
     point.at.append(at.begin(), at.end());
-    split ? SplitDepth::store(build, space, part, point, sum) : build.group.finish(sum, space, point);
+    isPart ? SplitDepth::store(build, space, part, point, sum) : build.group.finish(sum, space, point);
   }
 };
 
@@ -415,8 +450,12 @@ lower::KernelShape shapeOf(const Problem &p, plan::KernelOp kernel, const target
                : p.tensor     ? TensorProduct::grid(p.side)
                               : TileProduct::grid(bytes, p.tileRows(), p.tileColumns());
   if (SplitDepth split = splitOf(p, machine)) {
-    split.share(shape, (p.pixels() * Size(p.groups * p.outGroup)).number(),
-                p.isInt8 ? IntegerType::get(kernel.getContext(), 32) : element);
+    Type sums = p.isInt8 ? IntegerType::get(kernel.getContext(), 32) : element;
+    if (split.whole) {
+      split.shareLast(shape, p.tiles().number(), p.tileRows() * p.tileColumns(), sums);
+      return shape;
+    }
+    split.share(shape, (p.pixels() * Size(p.groups * p.outGroup)).number(), sums);
   }
   return shape;
 }
@@ -487,7 +526,12 @@ public:
       return KernelFamily::build(build, shape);
     }
     Problem p(build.group.root, build.w.machine);
-    if (SplitDepth split = splitOf(p, build.w.machine)) {
+    SplitDepth split = splitOf(p, build.w.machine);
+    if (split.whole) {
+      Value isWhole = build.w.compare(arith::CmpIPredicate::slt, build.begin, split.whole);
+      build.w.ifElse(
+          isWhole, [&] { Builder(build, p).tile(); }, [&] { Builder(build, p).addUp(shape.grid->threads[0]); });
+    } else if (split) {
       split.addUp(build);
     } else {
       p.isTiled() ? Builder(build, p).tile() : Builder(build, p).pixel();
@@ -498,7 +542,7 @@ public:
   LogicalResult buildAhead(lower::Build &build, const lower::KernelShape &) const override {
     Problem p(build.group.root, build.w.machine);
     bool isCopy = p.copy && build.ahead.size() == 1;
-    isCopy ? Builder(build, p).copyImage() : Builder(build, p).tile();
+    isCopy ? Builder(build, p).copyImage() : Builder(build, p, /*isAhead=*/true).tile();
     return success();
   }
 };

@@ -150,16 +150,8 @@ public:
       Ix i = turn * cut.threads() + thread, m = row + floorDiv(i, cut.columns), n = column + remainder(i, cut.columns);
       Value isThere = arith::AndIOp::create(w.b, w.loc, w.compare(arith::CmpIPredicate::slt, m, p.m),
                                             w.compare(arith::CmpIPredicate::slt, n, p.n));
-      w.ifThen(isThere, [&] {
-        auto sumOf = [&](int64_t part) {
-          return w.load(build.ahead.back(), (tile + part * cut.sharedTiles(p)) * elements + i);
-        };
-        Value sum = sumOf(0);
-        for (int64_t other = 1; other < cut.depth.parts; ++other) {
-          sum = combine(w, lower::Combine::Add, sum, sumOf(other));
-        }
-        finish(m, n, sum);
-      });
+      w.ifThen(isThere,
+               [&] { finish(m, n, cut.depth.sumOf(build, tile * elements + i, Ix(cut.sharedTiles(p)) * elements)); });
     });
   }
 
@@ -447,8 +439,7 @@ lower::KernelShape shapeOf(const Problem &p, const Cut &cut, plan::KernelOp kern
                            sums * support::Size(cut.depth.parts), p.element});
     shape.items = few * SplitDepth::blocksFor(sums, cut.threads()) + (support::Size(1) - few) * shape.items;
   } else if (cut.depth.whole) {
-    int64_t shared = cut.sharedTiles(p).number() * cut.depth.parts;
-    shape.ahead.push_back({"parts", shared, *shape.grid, shared * cut.rows * cut.columns, p.element});
+    cut.depth.shareLast(shape, cut.tiles(p).number(), cut.rows * cut.columns, p.element);
   } else if (cut.depth) {
     cut.depth.share(shape, (p.batch * p.m * p.n).number(), p.element);
   }

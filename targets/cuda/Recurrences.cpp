@@ -17,8 +17,8 @@
 #include "targets/cuda/Recurrences.h"
 #include "compiler/lower/core/Threads.h"
 #include "compiler/lower/product/RecurrentCell.h"
-#include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/ElementTypes.h"
+#include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/sizes/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -85,7 +85,8 @@ struct Plan {
   }
   int64_t parts() const { return shares * rows * mostGates * hidden; }
   int64_t bytes() const {
-    return static_cast<int64_t>(sizeof(float)) * static_cast<int64_t>(llvm::alignTo(state() + reset() + kept() + parts(), lanes));
+    return static_cast<int64_t>(sizeof(float)) *
+           static_cast<int64_t>(llvm::alignTo(state() + reset() + kept() + parts(), lanes));
   }
   bool isShared() const { return bytes() <= sharedBytesOfAll; }
 
@@ -117,8 +118,8 @@ bool isConstant(plan::KernelOp kernel, onnx::RecurrenceOp op) {
 class Network {
 public:
   Network(lower::Build &build, const Plan &plan)
-      : w(build.w), group(build.group), op(cast<onnx::RecurrenceOp>(group.root)), plan(plan),
-        element(w.b.getF32Type()), sequences(build, op), thread(lower::threadNumber(w)) {
+      : w(build.w), group(build.group), op(cast<onnx::RecurrenceOp>(group.root)), plan(plan), element(w.b.getF32Type()),
+        sequences(build, op), thread(lower::threadNumber(w)) {
     lower::Buffer memory = plan.isShared() ? lower::sharedMemory(w) : build.scratch;
     Ix at = plan.isShared() ? Ix(0) : build.begin * plan.bytes();
     auto piece = [&](int64_t floats) {
@@ -379,7 +380,8 @@ lower::KernelShape Recurrences::shape(plan::KernelOp kernel, const target::Machi
       std::copy_n(from.data() + size * source, size, to.data() + size * target);
     });
   };
-  std::string key = llvm::formatv("gates of blocks {0} {1} {2} {3}", plan.stages.size(), plan.gates, plan.hidden, plan.depth);
+  std::string key =
+      llvm::formatv("gates of blocks {0} {1} {2} {3}", plan.stages.size(), plan.gates, plan.hidden, plan.depth);
   shape.packed[lower::operandNumber(op.getR())] = {key, plan.weights() * size, pack};
   return shape;
 }

@@ -46,6 +46,19 @@ void SplitDepth::share(lower::KernelShape &shape, int64_t elements, Type element
   shape.grid = lower::Grid{{threads, 1, 1}, 0};
 }
 
+void SplitDepth::shareLast(lower::KernelShape &shape, int64_t tiles, int64_t elements, Type element) const {
+  int64_t blocks = (tiles - whole) * parts;
+  shape.ahead.push_back({"parts", blocks, *shape.grid, blocks * elements, element});
+}
+
+Value SplitDepth::sumOf(lower::Build &build, Ix place, Ix each) const {
+  Value sum = build.w.load(build.ahead.back(), place);
+  for (int64_t part = 1; part < parts; ++part) {
+    sum = combine(build.w, lower::Combine::Add, sum, build.w.load(build.ahead.back(), place + part * each));
+  }
+  return sum;
+}
+
 void SplitDepth::store(lower::Build &build, const lower::Space &space, Ix part, const lower::Point &at, Value sum) {
   Ix place = part;
   for (auto [size, x] : llvm::zip_equal(space.sizes, at.at)) {

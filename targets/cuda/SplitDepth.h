@@ -28,6 +28,11 @@ struct SplitDepth {
   /// Makes `shape`, which is that of blocks for all tiles, one of a launch for all tiles and parts, and a kernel that
   /// adds up their sums of `elements` elements of this type.
   void share(lower::KernelShape &shape, int64_t elements, mlir::Type element) const;
+  /// Makes `shape`, which is that of blocks for so many tiles, one of a launch ahead for the parts of the last ones,
+  /// and a kernel that multiplies the tiles in front and adds up the sums of these. A tile has so many elements.
+  void shareLast(lower::KernelShape &shape, int64_t tiles, int64_t elements, mlir::Type element) const;
+  /// Returns the sum of an element over the parts, which lie so many elements behind each other.
+  mlir::Value sumOf(lower::Build &build, lower::Ix place, lower::Ix each) const;
   /// Stores the sum (or a vector of neighbours) of a part at a point of the result.
   static void store(lower::Build &build, const lower::Space &space, lower::Ix part, const lower::Point &at,
                     mlir::Value sum);
