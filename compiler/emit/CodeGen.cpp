@@ -34,13 +34,14 @@ std::unique_ptr<TargetMachine> ingot::emit::createTargetMachine(mlir::ModuleOp m
   }
   // Without a scheduler, an allocator that looks at whole functions, and most of the rest, code takes a third of the
   // time to be made and two to three times as long to run.
-  bool isQuick = module->hasAttr(quickCodeName);
+  CodeGenOptLevel level = module->hasAttr(quickCodeName) ? CodeGenOptLevel::None
+                          : module->hasAttr(fewRunsName) ? CodeGenOptLevel::Less
+                                                         : CodeGenOptLevel::Aggressive;
   target::Platform platform = target::platformOf(machine);
   options.EmitStackSizeSection = platform.boundsStack; // for StackBound.cpp; it takes no room in a program
   Reloc::Model relocations = platform.positionIndependent ? Reloc::PIC_ : Reloc::Static;
   return std::unique_ptr<TargetMachine>(
-      target->createTargetMachine(triple, machine.cpu, machine.features, options, relocations, std::nullopt,
-                                  isQuick ? CodeGenOptLevel::None : CodeGenOptLevel::Aggressive));
+      target->createTargetMachine(triple, machine.cpu, machine.features, options, relocations, std::nullopt, level));
 }
 
 static cl::opt<bool> &optionCalled(StringRef name) {

@@ -195,7 +195,7 @@ llvm::Error Quantizer::chooseSmoothing() {
       add(value, strength, quantizer::smoothingOf(weights, channels[value], strength, !options.weights.perTensor));
     }
   }
-  error = observe(**observing, part.held, [&](const Values &values, size_t) {
+  error = observeParts(part.held, [&](const Values &values, size_t) {
     forEach(candidates, [&](const std::string &value, std::vector<Smoothing> &own) {
       const HostTensor &tensor = *values.lookup(value);
       Floats floats(tensor);
@@ -305,14 +305,14 @@ llvm::Expected<Quantizer::Ranges> Quantizer::rangesOf(const quantizer::Wanted &w
     }
   }
   if (options.rangeMethod() == Method::Auto) {
-    if (llvm::Error failed = chooseMethods(**observing, fitted, channels, ranges)) {
+    if (llvm::Error failed = chooseMethods(fitted, channels, ranges)) {
       return failed;
     }
   }
   return ranges;
 }
 
-llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std::string, quantizer::Statistics> &fitted,
+llvm::Error Quantizer::chooseMethods(const std::map<std::string, quantizer::Statistics> &fitted,
                                      const std::map<std::string, Channels> &channels, Ranges &ranges) {
   constexpr double kAlike = 0.03; // ranges that differ by less are one candidate
   struct RangeCandidate {
@@ -344,7 +344,7 @@ llvm::Error Quantizer::chooseMethods(Observation &observing, const std::map<std:
     auto found = readers.find(name);
     return found == readers.end() ? -1 : quantizer::channelAxis(*found->second.front());
   };
-  llvm::Error error = observe(observing, judging(), [&](const Values &values, size_t) {
+  llvm::Error error = observeParts(judging(), [&](const Values &values, size_t) {
     forEach(candidates, [&](const std::string &name, std::vector<RangeCandidate> &own) {
       const HostTensor &tensor = *values.lookup(name);
       Floats floats(tensor);

@@ -6,7 +6,9 @@
 #include "compiler/driver/quantizing/Quantizer.h"
 #include "compiler/support/Problems.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/Path.h"
+#include <set>
 
 namespace ingot::driver {
 
@@ -141,8 +143,16 @@ llvm::Expected<std::vector<HostTensor>> Quantizer::valuesOf(Observation &observa
   if (observation.isUsers) { // smoothing, which divides values inside, is not of the user
     keepExpected(sample, llvm::ArrayRef(*outputs).drop_back(observation.added));
   }
+  if (seen && &observation == &*seen) {
+    keepParts(*outputs, sample);
+  }
+  divideSmoothed(*outputs);
+  return outputs;
+}
+
+void Quantizer::divideSmoothed(std::vector<HostTensor> &values) const {
   std::vector<HostTensor> added; // behind those that the model has by itself
-  for (HostTensor &tensor : *outputs) {
+  for (HostTensor &tensor : values) {
     for (const auto &[name, how] : divided) {
       if (how.from == tensor.name && name != tensor.name) {
         divide(added.emplace_back(tensor), how), added.back().name = name;
@@ -152,8 +162,63 @@ llvm::Expected<std::vector<HostTensor>> Quantizer::valuesOf(Observation &observa
       divide(tensor, own->second);
     }
   }
-  llvm::append_range(*outputs, added);
-  return outputs;
+  llvm::append_range(values, added);
+}
+
+void Quantizer::keepParts(llvm::ArrayRef<HostTensor> values, size_t sample) {
+  constexpr size_t kMostOfAll = size_t(32) << 20, kLeast = 1024, kMost = 32768; // elements
+  if (kept.count(sample)) {
+    return;
+  }
+  std::map<std::string, std::set<int>> channels; // the axes of the channels, as layers have them
+  for (const quantizer::Layer &layer : layers) {
+    for (const std::string &name : {layer.x, layer.y}) {
+      channels[name].insert(quantizer::channelAxis(layer));
+    }
+  }
+  size_t most = std::clamp(kMostOfAll / std::max<size_t>(values.size() * samples.size(), 1), kLeast, kMost);
+  std::vector<ValuePart> &parts = kept[sample];
+  parts.resize(values.size());
+  llvm::parallelFor(0, values.size(), [&](size_t i) {
+    auto own = channels.find(values[i].name);
+    bool isKnown = own != channels.end();
+    parts[i] = partOf(values[i], most,
+                      isKnown ? llvm::SmallVector<int>(own->second.begin(), own->second.end())
+                              : llvm::SmallVector<int>{1, -1});
+  });
+}
+
+llvm::Expected<std::vector<HostTensor>> Quantizer::partsOf(size_t sample) {
+  if (!kept.count(sample)) {
+    llvm::Expected<DataSet> data = samples.read(sample);
+    if (!data) {
+      return data.takeError();
+    }
+    llvm::Expected<Observation *> observing = ofModel();
+    if (!observing) {
+      return observing.takeError();
+    }
+    if (llvm::Error error = valuesOf(**observing, std::move(*data), sample).takeError()) {
+      return error;
+    }
+  }
+  std::vector<HostTensor> parts;
+  llvm::transform(kept.at(sample), std::back_inserter(parts), [](const ValuePart &part) { return part.tensor; });
+  divideSmoothed(parts);
+  return parts;
+}
+
+llvm::Error Quantizer::observeParts(llvm::ArrayRef<size_t> which, Take take) {
+  for (size_t sample : which) {
+    llvm::Expected<std::vector<HostTensor>> parts = partsOf(sample);
+    if (!parts) {
+      return parts.takeError();
+    }
+    if (llvm::Error error = take(byName(*parts), sample)) {
+      return error;
+    }
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error Quantizer::observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take) {

@@ -174,17 +174,13 @@ llvm::Expected<std::vector<Quantizer::Compared>> Quantizer::comparable(llvm::Mut
 }
 
 llvm::Error Quantizer::compare(llvm::MutableArrayRef<Compared> models, llvm::ArrayRef<size_t> which) {
-  llvm::Expected<Observation *> ours = ofModel();
-  if (!ours) {
-    return ours.takeError();
-  }
   ProgressBar bar(true, /*inLogs=*/true);
   for (auto [number, sample] : llvm::enumerate(which)) {
     llvm::Expected<DataSet> data = samples.read(sample);
     if (!data) {
       return data.takeError();
     }
-    llvm::Expected<std::vector<HostTensor>> exact = valuesOf(**ours, *data, sample);
+    llvm::Expected<std::vector<HostTensor>> exact = partsOf(sample);
     if (!exact) {
       return exact.takeError();
     }
@@ -193,6 +189,10 @@ llvm::Error Quantizer::compare(llvm::MutableArrayRef<Compared> models, llvm::Arr
       return whole.takeError();
     }
     Values mine = byName(*exact);
+    llvm::StringMap<const ValuePart *> parts;
+    for (const ValuePart &part : kept.at(sample)) {
+      parts[part.tensor.name] = &part;
+    }
     for (Compared &model : models) {
       DataSet own = *data;
       llvm::append_range(own.inputs, model.given);
@@ -209,7 +209,9 @@ llvm::Error Quantizer::compare(llvm::MutableArrayRef<Compared> models, llvm::Arr
       }
       llvm::parallelFor(0, model.names.size(), [&](size_t k) {
         const std::string &name = model.names[k];
-        model.values[k].add(Floats(*mine.lookup(name)), Floats(*other.lookup(name)));
+        const ValuePart *part = parts.lookup(name);
+        HostTensor got = part ? part->of(*other.lookup(name)) : *other.lookup(name);
+        model.values[k].add(Floats(*mine.lookup(name)), Floats(got));
       });
       model.samples.push_back(sample);
     }

@@ -30,7 +30,9 @@ Quantizer::Quantizer(const Invocation &invocation, quantizer::Model model, Sampl
     : invocation(invocation), options(invocation.quantization), forSamples(invocation), model(std::move(model)),
       samples(std::move(samples)), folder(std::move(folder)) {
   forSamples.profile = false;
-  constexpr int64_t kRunsOfSample = 5; // what is observed, chosen by and compared
+  forSamples.threads = int(invocation.model.jobs);
+  constexpr int64_t kRunsOfSample =
+      2; // what is observed or compared, and what is observed again where smoothing has divided
   pipeline::Options &compiled = forSamples.model;
   compiled.runs = kRunsOfSample * int64_t(this->samples.size());
   // Their kernels are longer than others, and few runs do not make up for it.

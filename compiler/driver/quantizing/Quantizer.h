@@ -5,6 +5,7 @@
 #include "compiler/driver/execution/SampleSet.h"
 #include "compiler/driver/execution/Similarity.h"
 #include "compiler/driver/quantizing/QuantizeReport.h"
+#include "compiler/driver/quantizing/ValuePart.h"
 #include "compiler/quantizer/Adjust.h"
 #include "compiler/quantizer/Blocks.h"
 #include "compiler/quantizer/Channels.h"
@@ -174,6 +175,14 @@ private:
   llvm::Error observe(Observation &observation, llvm::ArrayRef<size_t> which, Take take);
   /// Returns what an observed model gives; of a float model, what `model` gives, whose values smoothing has divided.
   llvm::Expected<std::vector<HostTensor>> valuesOf(Observation &observation, DataSet data, size_t sample);
+  /// Divides values of the user's model as smoothing has it, and adds those that it has made of them.
+  void divideSmoothed(std::vector<HostTensor> &values) const;
+  /// Keeps a part of each value that `seen` gives for a sample, before smoothing divides it.
+  void keepParts(llvm::ArrayRef<HostTensor> values, size_t sample);
+  /// Returns these parts, divided, of a sample that `seen` need not have run on.
+  llvm::Expected<std::vector<HostTensor>> partsOf(size_t sample);
+  /// Calls `take` with them, for samples.
+  llvm::Error observeParts(llvm::ArrayRef<size_t> which, Take take);
   /// Runs `model` or `quantized` on all samples.
   llvm::Error observe(quantizer::Model &observed, llvm::ArrayRef<std::string> values, Take take);
   /// Returns runs in which all can be seen that the layers of `model` read and make. One model is compiled for all of
@@ -220,7 +229,7 @@ private:
   /// Notes the ranges of what layers read for the report.
   void noteRanges(llvm::ArrayRef<quantizer::Layer> of, const Chosen &chosen);
   /// Chooses a method for each value by what that costs its layers on held-out samples.
-  llvm::Error chooseMethods(Observation &observing, const std::map<std::string, quantizer::Statistics> &fitted,
+  llvm::Error chooseMethods(const std::map<std::string, quantizer::Statistics> &fitted,
                             const std::map<std::string, quantizer::Channels> &channels, Ranges &ranges);
   /// Makes `quantized` by the method with which the outputs of the whole model are nearest on held-out samples: that of
   /// --method, or Auto, which is a choice for each value, or another one that is better for all together. Returns what
@@ -264,7 +273,8 @@ private:
   std::map<std::string, quantizer::Divided> divided;  ///< the values that smoothing has changed since then
   std::map<size_t, std::vector<HostTensor>> expected; ///< the user's outputs by samples, as far as they are kept
   size_t expectedBytes = 0;
-  std::optional<Compared> seenOfQuantized; ///< runs of `quantized`, where a comparison has compiled it
+  std::map<size_t, std::vector<ValuePart>> kept; ///< parts of what `seen` gives, by samples
+  std::optional<Compared> seenOfQuantized;       ///< runs of `quantized`, where a comparison has compiled it
   std::string folder;
   int files = 0;                        ///< how many files were written there
   std::vector<quantizer::Layer> layers; ///< the layers to be quantized
