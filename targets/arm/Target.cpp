@@ -9,17 +9,10 @@
 #include "compiler/target/HostCaches.h"
 #include "compiler/target/LlvmCpus.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
-
-extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
-void LLVMInitializeAArch64TargetInfo();
-void LLVMInitializeAArch64Target();
-void LLVMInitializeAArch64TargetMC();
-void LLVMInitializeAArch64AsmPrinter();
-void LLVMInitializeAArch64AsmParser();
-} // NOLINTEND(readability-identifier-naming)
 
 using namespace llvm;
 using ingot::target::HostCpu;

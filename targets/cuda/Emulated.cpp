@@ -13,16 +13,10 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
-
-extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
-void LLVMInitializeX86TargetInfo();
-void LLVMInitializeX86Target();
-void LLVMInitializeX86TargetMC();
-void LLVMInitializeX86AsmPrinter();
-} // NOLINTEND(readability-identifier-naming)
 
 namespace ingot::targets::cuda {
 namespace {

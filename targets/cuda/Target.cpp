@@ -9,16 +9,10 @@
 #include "targets/cuda/Images.h"
 #include "targets/cuda/Recurrences.h"
 #include "targets/cuda/device/include/ingot_cuda.h"
+#include "llvm/Support/TargetSelect.h"
 
 using namespace ingot::target;
 using llvm::StringRef;
-
-extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
-void LLVMInitializeNVPTXTargetInfo();
-void LLVMInitializeNVPTXTarget();
-void LLVMInitializeNVPTXTargetMC();
-void LLVMInitializeNVPTXAsmPrinter();
-} // NOLINTEND(readability-identifier-naming)
 
 namespace {
 

@@ -9,16 +9,9 @@
 #include "compiler/target/OneThread.h"
 #include "compiler/target/SpecTable.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
-
-extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
-void LLVMInitializeRISCVTargetInfo();
-void LLVMInitializeRISCVTarget();
-void LLVMInitializeRISCVTargetMC();
-void LLVMInitializeRISCVAsmPrinter();
-void LLVMInitializeRISCVAsmParser();
-} // NOLINTEND(readability-identifier-naming)
 
 using namespace llvm;
 using ingot::target::Level;

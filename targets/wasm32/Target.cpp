@@ -8,14 +8,7 @@
 #include "compiler/target/LlvmCpus.h"
 #include "compiler/target/OneThread.h"
 #include "compiler/target/SpecTable.h"
-
-extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
-void LLVMInitializeWebAssemblyTargetInfo();
-void LLVMInitializeWebAssemblyTarget();
-void LLVMInitializeWebAssemblyTargetMC();
-void LLVMInitializeWebAssemblyAsmPrinter();
-void LLVMInitializeWebAssemblyAsmParser();
-} // NOLINTEND(readability-identifier-naming)
+#include "llvm/Support/TargetSelect.h"
 
 using namespace llvm;
 using ingot::target::Instruction;

@@ -13,16 +13,9 @@
 #include "compiler/target/LlvmCpus.h"
 #include "targets/x86/Host.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
-
-extern "C" { // NOLINTBEGIN(readability-identifier-naming): LLVM's names
-void LLVMInitializeX86TargetInfo();
-void LLVMInitializeX86Target();
-void LLVMInitializeX86TargetMC();
-void LLVMInitializeX86AsmPrinter();
-void LLVMInitializeX86AsmParser();
-} // NOLINTEND(readability-identifier-naming)
 
 using namespace llvm;
 using ingot::target::HostCpu;

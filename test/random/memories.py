@@ -6,6 +6,7 @@ Each graph is compiled with one workspace and with memories, and NAME_run is cal
 change. The compiler may refuse memories, but not where the largest of them has room for all. --source: every third graph is C++ source, which that
 compiler builds.
 """
+import collections
 import concurrent.futures
 import ctypes
 import json
@@ -127,22 +128,26 @@ def try_one(arguments, index):
         return ("several" if used > 1 else "same") if wanted == got else "wrong", f"other bits with {memories}: {graphs.describe(case)}"
 
 
-def main():
-    parser = ingot_run.parser(__doc__)
+def tried(doc, try_one, good):
+    """Tries the cases that the command line asks for and prints those whose verdict is not a good one: (counts of verdicts, number of cases, failures)."""
+    parser = ingot_run.parser(doc)
     parser.add_argument("--cases", type=int, default=60), parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=lambda text: text if text == "moving" else int(text), default=1), parser.add_argument("--source")
     arguments = parser.parse_args()
     arguments.ingot = os.path.abspath(arguments.ingot)
-    counts, indices = {}, range(arguments.first, arguments.first + arguments.cases)
+    counts, indices = collections.Counter(), range(arguments.first, arguments.first + arguments.cases)
     with concurrent.futures.ProcessPoolExecutor(arguments.j) as pool:
         for index, (verdict, text) in zip(indices, pool.map(try_one, [arguments] * len(indices), indices)):
-            counts[verdict] = counts.get(verdict, 0) + 1
-            if verdict not in ("same", "several", "refused", "none"):
+            counts[verdict] += 1
+            if verdict not in good:
                 print(f"case {index}: {verdict}: {text}", flush=True)
-    failed = sum(count for verdict, count in counts.items() if verdict not in ("same", "several", "refused", "none"))
-    divided = counts.get("several", 0)
-    print(f"{divided} passed in several memories, {counts.get('same', 0)} in one of them, {counts.get('refused', 0)} refused, {failed} failed")
-    sys.exit(failed > 0 or divided < len(indices) // 8)
+    return counts, len(indices), sum(count for verdict, count in counts.items() if verdict not in good)
+
+
+def main():
+    counts, cases, failed = tried(__doc__, try_one, ("same", "several", "refused", "none"))
+    print(f"{counts['several']} passed in several memories, {counts['same']} in one of them, {counts['refused']} refused, {failed} failed")
+    sys.exit(failed > 0 or counts["several"] < cases // 8)
 
 
 if __name__ == "__main__":

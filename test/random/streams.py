@@ -6,9 +6,7 @@ Each graph is compiled with its weights in the object, and with those of random 
 reader fills what is asked for with other bytes, and copies the weights when the run waits for them; NAME_run is called with arrays between bytes that
 nobody may change. --source: every third graph is C++ source, which that compiler builds.
 """
-import concurrent.futures
 import ctypes
-import os
 import pathlib
 import random
 import re
@@ -17,7 +15,6 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
-import ingot_run
 import memories
 import numpy as np
 import onnx
@@ -142,20 +139,9 @@ def try_one(arguments, index):
 
 
 def main():
-    parser = ingot_run.parser(__doc__)
-    parser.add_argument("--cases", type=int, default=60), parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seed", type=lambda text: text if text == "moving" else int(text), default=1), parser.add_argument("--source")
-    arguments = parser.parse_args()
-    arguments.ingot = os.path.abspath(arguments.ingot)
-    counts, indices = {}, range(arguments.first, arguments.first + arguments.cases)
-    with concurrent.futures.ProcessPoolExecutor(arguments.j) as pool:
-        for index, (verdict, text) in zip(indices, pool.map(try_one, [arguments] * len(indices), indices)):
-            counts[verdict] = counts.get(verdict, 0) + 1
-            if verdict not in ("streamed", "kept", "none"):
-                print(f"case {index}: {verdict}: {text}", flush=True)
-    failed = sum(count for verdict, count in counts.items() if verdict not in ("streamed", "kept", "none"))
-    print(f"{counts.get('streamed', 0)} passed with weights that they read, {counts.get('kept', 0)} without, {counts.get('none', 0)} left out, {failed} failed")
-    sys.exit(failed > 0 or counts.get("streamed", 0) < len(indices) // 4)
+    counts, cases, failed = memories.tried(__doc__, try_one, ("streamed", "kept", "none"))
+    print(f"{counts['streamed']} passed with weights that they read, {counts['kept']} without, {counts['none']} left out, {failed} failed")
+    sys.exit(failed > 0 or counts["streamed"] < cases // 4)
 
 
 if __name__ == "__main__":
