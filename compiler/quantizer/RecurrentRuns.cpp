@@ -1,4 +1,4 @@
-// Weights go to 63 only, so that no machine cuts the sums of their products in ONNX Runtime (docs/quantization.md).
+// Weights go to 63 only, so that no machine cuts the sums of their products in ONNX Runtime (docs/using/quantizing.md).
 // They are signed, since OpenVINO takes zero points of rows for something else.
 #include "compiler/quantizer/RecurrentRuns.h"
 #include "compiler/importer/ElementType.h"

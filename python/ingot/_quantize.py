@@ -46,7 +46,7 @@ def quantize(model: typing.Any, output: Path, data: typing.Optional[Samples] = N
     model   a path, the bytes of a model, or an onnx.ModelProto
     output  the file to write
     data    typical inputs, ten to a hundred: samples, or a function that gives them (a generator). A sample is an array, or a dictionary of arrays by the names of the inputs.
-            Or the path of a folder or a file with samples, or several (docs/quantization.md)
+            Or the path of a folder or a file with samples, or several (docs/using/quantizing.md)
     scheme  "int8" (default), "int8-dynamic", "int4", ... (`ingot quantize --help`)
     flags   what else the command line has: ["--max-drop", 0.005]
 
