@@ -8,6 +8,7 @@ namespace ingot::pipeline {
 
 constexpr int64_t mostPatches = 64;
 constexpr size_t choicesOfEach = 3; ///< values to cut that are tried for each number of patches
+constexpr int64_t mostInTurn = 8;   ///< numbers of patches that are tried one by one; those behind grow by a quarter
 
 LogicalResult runInPatches(State &s, Variant &variant, Result &) {
   func::FuncOp function = variant.function();
@@ -102,7 +103,7 @@ FailureOr<bool> PatchSearch::goesOn(State &state) {
   return finish(state, ofNumber);
 }
 
-/// Goes on with one patch more, where the number that was tried last does not keep to the budget.
+/// Goes on with more patches, where the number that was tried last does not keep to the budget.
 bool PatchSearch::nextNumber(State &state) {
   bool isBetter = ofNumber.ram >= 0 && ofNumber.isBetterThan(least);
   least = isBetter ? ofNumber : least;
@@ -111,9 +112,9 @@ bool PatchSearch::nextNumber(State &state) {
   }
   // Patches get smaller only where a row less is left for each of them.
   int64_t last = std::min(2 * least.patches.number + 2, mostPatches);
-  bool isLast = state.patches.number >= last;
+  int64_t number = state.patches.number, next = number < mostInTurn ? number + 1 : number + number / 4;
   ofNumber = {};
-  return isLast ? finish(state, without) : tryWith(state, {state.patches.number + 1, 0});
+  return next > last ? finish(state, without) : tryWith(state, {next, 0});
 }
 
 bool PatchSearch::tryWith(State &state, Patches patches) {

@@ -152,7 +152,8 @@ std::vector<std::string> ramHints(const pipeline::Options &options, const pipeli
   }
   if (result.leastPatches > 1) {
     hints.push_back("--patches " + std::to_string(result.leastPatches) +
-                    " takes least of all numbers of patches: " + std::to_string(result.leastRam) + " bytes of ram");
+                    " takes least of the numbers of patches that were tried: " + std::to_string(result.leastRam) +
+                    " bytes of ram");
   }
   return hints;
 }
