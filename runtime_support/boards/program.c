@@ -3,7 +3,7 @@
  * then for each output its rank, dims and bytes. Other first numbers ask for other things. With 0 it reads the values
  * of the model's symbols, and writes the status of ingot_plan and the bytes of the workspace. With 2 it does what it
  * does with 1, and behind the status is how many bytes of a painted stack the run has changed. With 3 there is, behind
- * these bytes, what a second run has counted (board_counted).
+ * these bytes, what a second run has counted (board_counted), and the bytes of the workspace.
  *
  * All numbers are int64_t, least byte first. */
 #include "board.h"
@@ -139,9 +139,9 @@ static void read_inputs(const ingot_model *model) {
   }
 }
 
-/* What a run took: bytes of the stack, and what was counted; -1: nobody knows. */
+/* What a run took: bytes of the stack, what was counted, and bytes of the workspace; -1: nobody knows. */
 typedef struct {
-  int64_t stack, counted;
+  int64_t stack, counted, workspace;
 } Measures;
 
 /* Calls the model as ingot_run does behind its checks, and notes how many bytes of the stack below this function's own
@@ -199,6 +199,7 @@ static int run(const ingot_model *model, int counts, Measures *measures) {
     next += info->rank;
   }
   if (!status && measures) {
+    measures->workspace = workspace;
     run_measured(model, room(workspace), &status, counts, measures);
     return status;
   }
@@ -219,7 +220,8 @@ void board_main(void) {
   const ingot_model *model = MODEL();
   board_memory(&memory, &memory_end);
   Measures measures;
-  measures.stack = measures.counted = -1; /* an initializer would be copied by a function that is not here */
+  measures.stack = measures.counted = measures.workspace =
+      -1; /* an initializer would be copied by a function that is not here */
   int64_t what = number();
   if (!what) {
     plan_only(model);
@@ -234,6 +236,7 @@ void board_main(void) {
   }
   if (what == 3) {
     put(&measures.counted, sizeof measures.counted);
+    put(&measures.workspace, sizeof measures.workspace);
   }
   ingot_found_dims(model, sizes, dims);
   for (int32_t i = 0; !status && i < model->output_count; ++i) {

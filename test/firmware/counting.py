@@ -44,7 +44,7 @@ def counted(board, folder):
     call(folder, [*board["compiler"], *board["targets"][0][1:], *flags, "-I", BOARDS, "-I", RUNTIME / "include", "-I", RUNTIME / "core", *sources, "-lgcc", "-o", "program"])
     (folder / "request").write_bytes(struct.pack("<q", 3))
     call(folder, [word.replace("{program}", "program") for word in board["run"]])
-    status, _, count = struct.unpack("<qqq", (folder / "reply").read_bytes())
+    status, _, count, _ = struct.unpack("<4q", (folder / "reply").read_bytes())
     assert status == 0, status
     return count * board["instructions_per_tick"]
 

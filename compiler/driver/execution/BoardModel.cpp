@@ -66,13 +66,13 @@ public:
     }
     rest = *reply, isCut = false;
     int status = int(word());
-    int64_t stack = word();
-    of.noteRun(stack, word());
+    int64_t stack = word(), counted = word(), workspace = word();
     if (status && !isCut) {
       return failure(status);
     }
     llvm::Error error = readOutputs();
     rest = {};
+    of.noteRun(stack, counted, workspace + callersBytes());
     return error;
   }
 
@@ -90,7 +90,7 @@ private:
     if (llvm::Error error = refuseStrings(model)) {
       return error;
     }
-    request.clear();
+    request.clear(), inputBytes = 0;
     addWord(request, kAskForMeasures);
     for (const HostTensor &tensor : tensors) {
       addWord(request, tensor.isAbsent ? -1 : int64_t(tensor.dims.size()));
@@ -98,6 +98,7 @@ private:
         addWord(request, size);
       }
       request.append(tensor.bytes.begin(), tensor.bytes.end());
+      inputBytes += int64_t(tensor.bytes.size());
     }
     return llvm::Error::success();
   }
@@ -111,6 +112,15 @@ private:
     int64_t value = int64_t(llvm::support::endian::read64le(rest.data()));
     rest = rest.drop_front(8);
     return value;
+  }
+
+  /// Returns the bytes of inputs and outputs that a caller holds in a run of these sizes.
+  int64_t callersBytes() const {
+    int64_t bytes = inputBytes;
+    for (auto [tensor, info] : llvm::zip(results, outputsOf(model))) {
+      bytes += info.in_place_of == 0 ? int64_t(tensor.bytes.size()) : 0;
+    }
+    return bytes;
   }
 
   llvm::Error readOutputs() {
@@ -136,7 +146,8 @@ private:
 
   const BoardModel &of;
   std::string request;
-  llvm::StringRef rest; ///< of the reply
+  int64_t inputBytes = 0; ///< of those that the request gives
+  llvm::StringRef rest;   ///< of the reply
   bool isCut = false;
   std::vector<HostTensor> results;
 };
@@ -287,14 +298,15 @@ llvm::Expected<std::string> BoardModel::exchange(const std::string &request) con
   return (*reply)->getBuffer().str();
 }
 
-void BoardModel::noteRun(int64_t stack, int64_t counted) const {
+void BoardModel::noteRun(int64_t stack, int64_t counted, int64_t ram) const {
+  const emit::BuildSizes &sizes = facts.sizes;
   bool isCounted = counted >= 0 && board.instructionsPerTick > 0;
   last = BoardRun{board.name,
                   facts.target,
-                  facts.sizes.flash,
-                  facts.sizes.ram,
+                  sizes.flash,
+                  sizes.ram >= 0 ? sizes.ram : ram + sizes.data + sizes.zeroed,
                   stack,
-                  facts.sizes.stack.bytes,
+                  sizes.stack.bytes,
                   isCounted ? int64_t(double(counted) * board.instructionsPerTick + 0.5) : -1};
 }
 

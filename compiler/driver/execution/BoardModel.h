@@ -19,8 +19,8 @@ public:
   /// Runs the program, and returns its reply to the request.
   llvm::Expected<std::string> exchange(const std::string &request) const;
 
-  /// Keeps what a run took: bytes of stack, and what the board counted.
-  void noteRun(int64_t stack, int64_t counted) const;
+  /// Keeps what a run took: bytes of stack, what the board counted, and the bytes of workspace, inputs and outputs.
+  void noteRun(int64_t stack, int64_t counted, int64_t ram) const;
 
 private:
   BoardModel(const Board &board, const Manifest &manifest, std::string folder);

@@ -29,7 +29,7 @@ private:
 /// What a run took of a board; -1: nobody knows.
 struct BoardRun {
   std::string board, target;
-  int64_t flash = -1, ram = -1;         ///< by the manifest, before it was linked
+  int64_t flash = -1, ram = -1;         ///< by the manifest; RAM of open sizes is that of the run
   int64_t stack = -1, stackAtMost = -1; ///< what a painted stack shows, and the manifest's bound
   int64_t instructions = -1;
 };
