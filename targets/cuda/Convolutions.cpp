@@ -4,8 +4,9 @@
 // lies in memory, and are copied in vectors; so are others whose pixels are whole vectors of channels, from a copy of
 // the image that has them (ChannelsLast.h). Else, and for transposed convolutions, each thread computes one pixel of a
 // channel. Convolutions of uint8 by int8 are as others, with a number of their own around the image. Where there are
-// few tiles, several blocks share the depth of each (SplitDepth.h). Where the user asks for them, warpgroups of sm_90a
-// are a second way to multiply on tensor cores (WarpgroupProduct.h), which the choice of algorithms compares with that.
+// few tiles, or few behind the last whole round of them, several blocks share the depth of each (SplitDepth.h). Where
+// the user asks for them, warpgroups of sm_90a are a second way to multiply on tensor cores (WarpgroupProduct.h), which
+// the choice of algorithms compares with that.
 //
 // Constant weights are packed into lines [taps][inputs] (PackedLines.h). Where the inputs of a group are a multiple of
 // the depth that a block brings at a time, all of that depth belongs to one tap: what it reads of a pixel is found
@@ -305,8 +306,8 @@ private:
   lower::Buffer x, weights, bias;
   Type element;
   SplitDepth split;
-  bool isPart; ///< of the depth
-  Ix part = 0;
+  bool isPart;
+  Ix part = 0; ///< of the depth
 
   /// Returns how many tiles have a depth that blocks share.
   Ix sharedTiles() const { return Ix(p.tiles()) - split.whole; }

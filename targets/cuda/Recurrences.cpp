@@ -1,6 +1,6 @@
 // Builds the steps of an LSTM, GRU or RNN in one launch. Rows of the batch have nothing to do with each other, so that
 // a block takes up to four of them through all steps; with two directions each is a kernel of its own, and both may run
-// at once. States stay in the block's shared memory, if they fit, and all else of a step is in registers:
+// at once. States stay in the block's shared memory, if they fit, beside the sums of shares; gates are in registers:
 //
 //   for each step, for each product of it (two in a GRU whose reset gate acts before the product):
 //     a thread has some hidden units and a share of the depth: all gates of the units, of all rows -> shared memory
@@ -25,6 +25,7 @@
 #include "targets/cuda/Architectures.h"
 #include "targets/cuda/Wide.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -400,6 +401,9 @@ LogicalResult Recurrences::buildAhead(lower::Build &build, const lower::KernelSh
   lower::Writer &w = build.w;
   auto op = cast<onnx::RecurrenceOp>(build.group.root);
   Plan plan(op, w.machine);
+  if (plan.hidden == 0) {
+    return success();
+  }
   Ix place = build.begin * threadsAhead + lower::threadNumber(w);
   for (auto [number, stage] : llvm::enumerate(plan.stages)) {
     auto count = static_cast<int64_t>(stage.size());
@@ -420,7 +424,8 @@ LogicalResult Recurrences::buildAhead(lower::Build &build, const lower::KernelSh
 }
 
 /// No figure here has been measured. A multiprocessor reads 64 bytes in a cycle from the second cache, and barriers and
-/// the functions of the gates take a microsecond. Of an open batch each block may have one row alone.
+/// the functions of the gates take a microsecond. Where the batch is open, `work` has its likely rows times the steps;
+/// where the steps are open, too, they are taken to be as many as the rows.
 double Recurrences::seconds(Operation *op, const target::Work &work, const target::MachineModel &machine) {
   constexpr double bytesPerSecond = 64 * 1.4e9, secondsOfStage = 1e-6;
   auto recurrence = cast<onnx::RecurrenceOp>(op);
@@ -429,10 +434,14 @@ double Recurrences::seconds(Operation *op, const target::Work &work, const targe
   if (weights == 0) {
     return 0;
   }
-  double batch = plan.batch.isNumber() ? std::max(1.0, static_cast<double>(plan.batch.number())) : 1;
+  auto numberOf = [](const Size &size) { return std::max(1.0, static_cast<double>(size.number())); };
+  double rowsOfSteps = work.multiplyAdds / static_cast<double>(plan.gates * plan.hidden * plan.hidden);
+  double batch = plan.batch.isNumber()   ? numberOf(plan.batch)
+                 : plan.steps.isNumber() ? rowsOfSteps / numberOf(plan.steps)
+                                         : std::sqrt(rowsOfSteps);
   double blocks = std::ceil(batch / static_cast<double>(plan.rows));
   double rounds = std::ceil(blocks / static_cast<double>(architectureOf(machine).multiprocessors));
-  double steps = work.multiplyAdds / (static_cast<double>(plan.gates * plan.hidden * plan.hidden) * batch);
+  double steps = rowsOfSteps / std::max(1.0, batch);
   double bytes = weights * static_cast<double>(onnx::elementBytes(onnx::elementOf(recurrence.getR())));
   return steps * rounds * (bytes / bytesPerSecond + secondsOfStage * static_cast<double>(plan.stages.size()));
 }

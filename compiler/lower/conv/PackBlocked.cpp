@@ -42,7 +42,7 @@ static void packPanel(const ConvGeometry &g, const BlockedSchedule &s, ArrayRef<
   for (int64_t o = out; o < std::min(out + width, g.outChannels); ++o) {
     int64_t group = o / g.outGroup();
     for (int64_t c = group * g.inGroup(); c < (group + 1) * g.inGroup(); ++c) {
-      const int64_t *step = &steps[(c - first) * count];
+      const int64_t *step = steps.data() + (c - first) * count;
       const Word *weights = from + g.weightAt(o, c, 0);
       for (int64_t t = 0; t < count; ++t) {
         to[step[t] * width + o - out] = weights[taps[t]];
