@@ -16,15 +16,16 @@ using namespace mlir;
 
 namespace ingot::partition {
 
-/// The number of iterations of a loop about which nothing is known.
+/// The estimate for a loop whose number of iterations is not a constant.
 static constexpr double usualIterations = 8;
 
+/// Returns how many iterations an onnx.Loop has, by estimate.
 static double iterationsOf(Operation *loop) {
   std::optional<int64_t> trips = onnx::constantTrips(cast<onnx::LoopOp>(loop));
   return trips ? static_cast<double>(std::max<int64_t>(*trips, 0)) : usualIterations;
 }
 
-/// Returns how often an op runs in a run of the model, by the loops around it.
+/// Returns how often an op runs in a run of the model: the product of the iterations of the loops around it.
 static double iterationsAround(Operation *op) {
   double iterations = 1;
   for (Operation *around = op->getParentOp(); around; around = around->getParentOp()) {
@@ -33,7 +34,8 @@ static double iterationsAround(Operation *op) {
   return iterations;
 }
 
-/// Calls `f` with the ops of a function that are in no kernel, whose parts are the kernel's.
+/// Calls `f` with the function, and in pre-order with its ops and those in branches and loops. Regions of other ops,
+/// such as the scores of an Attend, are a part of the kernel of that op.
 static void walkOps(func::FuncOp function, llvm::function_ref<void(Operation *)> f) {
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     f(op);
@@ -63,6 +65,7 @@ Costs::Costs(func::FuncOp function, ArrayRef<Device> devices, ArrayRef<PlacedNod
   }
 }
 
+/// Numbers all ops (placeOf), and finds where each branch and loop ends (endOf).
 void Costs::orderOps(func::FuncOp function) {
   walkOps(function, [&](Operation *op) {
     size_t place = placeOf[op] = places++;
@@ -72,6 +75,8 @@ void Costs::orderOps(func::FuncOp function) {
   });
 }
 
+/// Returns an estimate of a size: with what the policy assumes for its symbols, as if all optional inputs were given. A
+/// data-dependent size counts as its bound. Where nothing is known the estimate is Policy::usualSize.
 double Costs::number(const support::Size &size) const {
   support::Size known = size.isDataDependent() ? size.bounded(bounds) : size;
   auto symbol = [&](support::Symbol s) -> std::optional<int64_t> {
@@ -87,7 +92,8 @@ double Costs::bytesOf(Value v) const {
   return type ? elements * static_cast<double>(onnx::elementBytes(type.getElementType())) : 0;
 }
 
-/// Returns the maker of the first operand whose kernel takes `op` in, if all else allows it (FormKernels.cpp).
+/// Returns the node that makes the first operand whose kernel an elementwise `op` could join, or `host`. This is a
+/// guess: FormKernels.cpp knows more reasons against it, such as a kernel that is full.
 int Costs::leaderOf(Operation *op) const {
   if (!isa<onnx::Elementwise>(op)) {
     return host;
@@ -112,7 +118,9 @@ Costs::NodeCost Costs::costOf(const PlacedNode &node) const {
   cost.joined.assign(devices.size(), 0);
   cost.extraAlone.assign(devices.size(), 0);
   target::Work alone = onnx::workOf(node.op, [&](const support::Size &size) { return number(size); }), joined = alone;
-  if (cost.leader != host) { // the operand is in registers, and the result is written in its place
+  // In its leader's kernel the op reads that operand from a register, and the kernel writes the op's result instead of
+  // the operand: one read and one write of a tensor of this size are saved.
+  if (cost.leader != host) {
     joined.bytes -= 2 * bytesOf(node.op->getResult(0));
     joined.bytes = std::max(joined.bytes, 0.0);
   }
@@ -127,20 +135,24 @@ Costs::NodeCost Costs::costOf(const PlacedNode &node) const {
   return cost;
 }
 
-/// Returns the memory of a value that no kernel makes.
+/// Returns the maker of a value that no node makes, as Tensor::maker has it: the caller for an input that --bind puts
+/// on a device, else `host`.
 static int homeOf(Value v) {
   auto argument = dyn_cast<BlockArgument>(v);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   return Costs::outside(function ? plan::deviceOf(function.getArgAttrDict(argument.getArgNumber())) : 0);
 }
 
-/// Returns the memory in which an op that is no kernel reads.
+/// Returns the reader that a use by an op without a kernel stands for, as Tensor::readers has it: the caller for a
+/// result that --bind puts on a device, else `host`.
 static int readerOf(OpOperand &use) {
   auto end = dyn_cast<func::ReturnOp>(use.getOwner());
   auto function = end ? end->getParentOfType<func::FuncOp>() : func::FuncOp();
   return Costs::outside(end ? plan::deviceOf(function.getResultAttrDict(use.getOperandNumber())) : 0);
 }
 
+/// Collects the values that something reads as a tensor, with their makers, readers and lives. A read through views is
+/// a read of the value that they view.
 void Costs::addValues(func::FuncOp function) {
   llvm::MapVector<Value, Tensor> all;
   walkOps(function, [&](Operation *op) {
@@ -161,9 +173,10 @@ void Costs::addValues(func::FuncOp function) {
         value.isBundled.assign(memoryCount(), false);
         value.begin = maker ? placeOf.lookup(maker) : placeOf.lookup(&v.getParentBlock()->front());
       }
-      value.bytes = std::max(value.bytes, bytesOf(use.get())); // only the slice of a value crosses
+      value.bytes = std::max(value.bytes, bytesOf(use.get())); // of a value behind a slice only the slice is copied
       value.readers.push_back(known == numberOf.end() ? readerOf(use) : known->second);
       value.end = std::max(value.end, placeOf.lookup(op));
+      // A loop around the reader, but not around the value, reads it in every iteration: it lives until the loop ends.
       for (Operation *around = op->getParentOp(); around != v.getParentBlock()->getParentOp();
            around = around->getParentOp()) {
         value.end = std::max(value.end, endOf.lookup(around));
@@ -186,6 +199,9 @@ Costs::Tensor::Edge Costs::edgeOf(Value v) {
   return isResult ? Tensor::Result : Tensor::Inside;
 }
 
+/// Bundles the inputs (or the results) of the model that go to a memory (or come from there) over a link. All are ready
+/// before the first kernel and wanted by the last one, hence the positions 0 and 1. On the host each is copied into the
+/// bundle or out of it, since the caller decides where it lies.
 void Costs::shareCopies(int memory, Tensor::Edge edge, const target::MachineModel::Link &link) {
   std::vector<size_t> numbers;
   std::vector<Crossing> crossings;
@@ -204,7 +220,8 @@ void Costs::shareCopies(int memory, Tensor::Edge edge, const target::MachineMode
   }
 }
 
-/// Returns the seconds of a copy; for a value that shares one, without what all share.
+/// Returns the seconds of copying a value over a link, in all iterations. For a value that shares a copy they leave the
+/// latency out, which shared() counts once, and include the copy within the host's memory.
 double Costs::ofCopy(const Tensor &value, int memory, const target::MachineModel::Link &link) const {
   double alone = link.seconds(value.bytes);
   return value.iterations *
@@ -249,7 +266,7 @@ double Costs::ofCopies(ArrayRef<int> placed) const {
   return seconds;
 }
 
-/// Whether a value is never in memory: the only op that reads it is in the kernel that makes it.
+/// Whether a value exists in registers only: its one reader joins the kernel that makes it.
 bool Costs::isInLeader(const Tensor &value, ArrayRef<int> placed) const {
   return isNode(value.maker) && value.readers.size() == 1 && isNode(value.readers.front()) &&
          leader(value.readers.front()) == value.maker && placed[value.readers.front()] == placed[value.maker];
@@ -266,11 +283,12 @@ std::vector<double> Costs::bytesIn(int memory, ArrayRef<int> placed) const {
   for (const Tensor &value : weights) {
     constant += isRead(value) ? aligned(value.bytes) : 0;
   }
-  std::vector<double> bytes(places + 1, 0); // these are first the changes from place to place
+  // The loop below enters by how much the sum changes at each place; the last loop adds the changes up.
+  std::vector<double> bytes(places + 1, 0);
   for (const Tensor &value : values) {
     bool here = memoryOf(value.maker, placed) == memory;
     if (here && !isNode(value.maker)) {
-      continue; // the value is in the caller's memory
+      continue; // the caller owns this buffer (--bind)
     }
     if ((here || isRead(value)) && !isInLeader(value, placed)) {
       bytes[value.begin] += aligned(value.bytes);

@@ -1,13 +1,21 @@
-// A kernel is a group of ops with at most one root. Ops are taken in order; each one
-//  - that only renames memory (a reshape, a contiguous slice) becomes a plan.view;
-//  - that is elementwise joins the group that produces one of its operands of the same shape, unless it is full, so
-//    that it is applied to vectors in registers; a group with a root (the costlier one) is preferred; groups without a
-//    root may be merged with it;
-//  - that is a root starts a group, and takes in the rootless groups behind operands that it reads through.
-// Then what only widens a value that is in memory anyway (a Cast of a bfloat16 image that a convolution reads, too)
-// goes to the group that reads it, so that it is not in memory twice. A group is placed where its last op stands, so it
-// must be convex: nothing outside lies on a path between two of its ops. Groups are formed block by block: an If or a
-// Loop stays as it is, and kernels form in its regions.
+// Forms kernels greedily, in one walk over each block. A kernel is a group of ops of one device: at most one root (an
+// op such as Conv, to which a kernel family gives the loops) and elementwise ops, which are applied to vectors in
+// registers.
+//
+//   %a = Sigmoid %x          {Sigmoid} starts a group without a root
+//   %b = MatMul %a, %w       a root takes in such a group if its family computes that operand where it is read:
+//                            {Sigmoid, MatMul}
+//   %c = Add %b, %bias       an elementwise op joins the group that makes an operand of its shape:
+//                            {Sigmoid, MatMul, Add}
+//
+//  - Of several groups that an elementwise op could join, one with a root is preferred, since it costs more to run
+//    alone. Groups without a root that feed the op alone are merged into it.
+//  - A group becomes a plan.kernel where its last op stands. It therefore has to be convex: no op outside of it lies on
+//    a path of dependencies between two of its ops.
+//  - An op that only widens a tensor which is in memory anyway (a Cast of a bfloat16 image that a convolution reads,
+//    too) moves into the groups that read it. The wide tensor is then never in memory.
+//  - An op that only renames memory (a reshape, a contiguous slice) becomes a plan.view instead.
+//  - An If or a Loop stays as it is. Kernels form in its regions.
 #include "compiler/partition/FormKernels.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"
@@ -27,18 +35,20 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
-/// Elementwise ops join a group until it has this many: a kernel's values are computed by recursion, in one function
-/// that LLVM needs more than linear time for, and long before this many memory no longer matters beside arithmetic.
+/// An elementwise op joins no group that has this many ops. A kernel is one function, whose values are computed by
+/// recursion, and LLVM's time grows faster than linearly with its size. Fusion saves memory traffic, and with far fewer
+/// ops than this the arithmetic already takes longer than memory does.
 constexpr size_t fullAt = 256;
 
+/// The ops that are to become one kernel.
 struct Group {
-  llvm::SetVector<Operation *> ops;
-  Operation *root = nullptr;
+  llvm::SetVector<Operation *> ops; ///< members in the order in which they joined
+  Operation *root = nullptr;        ///< null: all members are elementwise
   const Device *device = nullptr;
-  RankedTensorType shape; ///< the shape that elementwise members compute
+  RankedTensorType shape; ///< the type of the root's first result, or of what the elementwise members compute
 };
 
-/// Whether a launch on the group's device takes the arguments of a kernel that has these ops, too.
+/// Whether the arguments of a kernel of the group's ops and `more` are few enough for a launch on the group's device.
 bool mayLaunch(const Group &group, ArrayRef<Operation *> more) {
   int64_t most = group.device->machine.limits.argumentBytes;
   if (most == target::MachineModel::Limits().argumentBytes) {
@@ -49,18 +59,21 @@ bool mayLaunch(const Group &group, ArrayRef<Operation *> more) {
   return argumentBytes(all) <= most;
 }
 
-/// A constant that is written into the region, not passed as an operand.
+/// Whether `v` is a constant whose elements are all equal. Elementwise ops have such a constant in the kernel's region,
+/// where it becomes an immediate; other constants are operands of the kernel.
 bool isScalarConstant(Value v) {
   ElementsAttr a = onnx::constantOf(v);
   auto dense = dyn_cast_or_null<DenseElementsAttr>(a);
   return dense && (dense.isSplat() || dense.getNumElements() == 1);
 }
 
-/// The kernel groups of one block: each op begins as a group of its own, and groups are joined as long as that pays.
+/// Forms the groups of one block, and then replaces them by kernels.
 class BlockGroups {
 public:
+  /// `devicesOfOps` has the device of each op that a kernel has to compute, of other blocks as well.
   BlockGroups(Block &block, const DeviceMap &devicesOfOps) : block(block) {
-    for (Operation &op : block) { // ops of other blocks are erased one by one
+    // Only the ops of this block are looked up: the groups of other blocks erase theirs.
+    for (Operation &op : block) {
       if (auto place = devicesOfOps.find(&op); place != devicesOfOps.end()) {
         deviceOf.insert(*place);
       }
@@ -94,14 +107,15 @@ public:
 private:
   Block &block;
   DeviceMap deviceOf;
-  llvm::DenseMap<Operation *, size_t> order;
-  std::vector<size_t> earliest; ///< for each op the beginning of the group that it joined
-  size_t now = 0;               ///< the op that is assigned
+  llvm::DenseMap<Operation *, size_t> order; ///< the position of each op in the block
+  /// For the op at each position, the position of the first op of the group that it joined; its own if in no group.
+  std::vector<size_t> earliest;
+  size_t now = 0; ///< the position of the op that run() is assigning to a group
   llvm::DenseMap<Operation *, std::shared_ptr<Group>> groupOf;
   std::optional<Dependencies> dependencies;
 
-  /// Gives ops that have these sizes as a parameter sizes of their own, since sizes that become a kernel are a tensor
-  /// to all that read them.
+  /// Splits an onnx.Sizes that some ops read as a tensor and others as a parameter (isParameterUse). The kernel that
+  /// computes it would turn it into a tensor for all of them, so those with a parameter read a copy of the op.
   static void keepParameters(Operation &sizes) {
     Operation *parameters = OpBuilder(&sizes).clone(sizes);
     sizes.getResult(0).replaceUsesWithIf(parameters->getResult(0), isParameterUse);
@@ -110,6 +124,7 @@ private:
     }
   }
 
+  /// Returns the position of the group's first op.
   size_t beginOf(const Group &group) {
     size_t first = order[group.ops.front()];
     for (Operation *op : group.ops) {
@@ -118,7 +133,8 @@ private:
     return first;
   }
 
-  /// Returns a place in the block such that no kernel that begins before it needs the group's.
+  /// Returns a position at which searches for a dependency on the group may stop: no group that ends before it depends
+  /// on the group, and each group with ops behind it begins at it or behind it.
   size_t horizonOf(const Group &group) {
     size_t first = beginOf(group);
     for (size_t i = now; i-- > first;) {
@@ -127,8 +143,8 @@ private:
     return first;
   }
 
-  /// Whether `from` depends on an op of the group without being one. A kernel needs all that any of its members needs,
-  /// so what is asked is whether the kernels would wait for one another.
+  /// Whether `from`, which is no member of the group, depends on a member. A kernel starts only when everything that
+  /// any of its ops needs is there. An op therefore depends on what any op of its own group depends on.
   bool dependsOn(Operation *from, const Group &group) {
     size_t first = horizonOf(group);
     SmallVector<Operation *> todo;
@@ -158,7 +174,7 @@ private:
     return false;
   }
 
-  /// Whether `op` may become a member: all it needs from outside is independent of the group.
+  /// Whether the group stays convex with `op` as a member: nothing that `op` reads from outside depends on the group.
   bool convexWith(Operation *op, const Group &group) {
     bool convex = true;
     dependencies->each(op,
@@ -170,6 +186,8 @@ private:
     return onnx::sizesOf(cast<RankedTensorType>(a)) == onnx::sizesOf(cast<RankedTensorType>(b));
   }
 
+  /// Puts an op into a group. An op that is not elementwise becomes the root of a new group, with the groups without a
+  /// root whose result it alone reads, at an operand that its family reads through.
   void assign(Operation *op) {
     if (isa<onnx::Elementwise>(op)) {
       assignElementwise(op);
@@ -202,12 +220,15 @@ private:
     groupOf[op] = group;
   }
 
+  /// Whether no op but `op` and the group's own reads what the group makes.
   static bool onlyUsedBy(const Group &group, Operation *op) {
     return llvm::all_of(group.ops, [&](Operation *member) {
       return llvm::all_of(member->getUsers(), [&](Operation *user) { return user == op || group.ops.contains(user); });
     });
   }
 
+  /// Puts an elementwise op into the best of the groups that make its operands, or into a new one, and merges groups
+  /// without a root into that.
   void assignElementwise(Operation *op) {
     std::shared_ptr<Group> best;
     for (Value v : op->getOperands()) {
@@ -218,8 +239,8 @@ private:
           !sameShape(g->shape, op->getResult(0).getType()) || !convexWith(op, *g) || (g->root && hasOpenChannels(op))) {
         continue;
       }
-      // A root's group is preferred, and of two the later one: the earlier result is then an operand that is already
-      // there.
+      // A group with a root is preferred. Of two such groups, or two without, it is the one that ends later: what the
+      // other one makes is then in memory already when this one runs.
       if (!best || (g->root && !best->root) ||
           (static_cast<bool>(g->root) == static_cast<bool>(best->root) &&
            order[g->ops.back()] > order[best->ops.back()])) {
@@ -236,8 +257,8 @@ private:
     groupOf[op] = best;
   }
 
-  /// Whether only the run knows how many channels an operand of `op` has, or whether it repeats them: roots may work on
-  /// blocks of channels.
+  /// Whether it is open how many channels (axis 1) an operand of `op` has, or whether they are broadcast to those of
+  /// the result. A root may work on blocks of channels, in which such an operand cannot be read.
   static bool hasOpenChannels(Operation *op) {
     RankedTensorType y = onnx::ranked(op->getResult(0));
     return llvm::any_of(op->getOperands(), [&](Value v) {
@@ -251,11 +272,12 @@ private:
     });
   }
 
+  /// Whether elementwise ops may join the group: it has no root, or its root's family applies them to its results.
   static bool takesEpilogue(const Group &g) {
     return !g.root || lower::familyFor(g.root, g.device->machine)->fusesEpilogue(g.root);
   }
 
-  /// Takes other rootless groups that feed `op` alone into `group`.
+  /// Merges the groups without a root whose results only `op` reads into `group`, which `op` is about to join.
   void mergeRootless(Operation *op, std::shared_ptr<Group> group) {
     for (Value v : op->getOperands()) {
       Operation *producer = v.getDefiningOp();
@@ -279,6 +301,9 @@ private:
     }
   }
 
+  /// Moves an op that only widens a tensor (a Cast from bfloat16 to float32) out of its group into the groups of its
+  /// readers, a copy for each use. This happens where the narrow tensor is in memory anyway, since another group reads
+  /// it, and all readers of the wide one are elementwise ops around the root of other groups.
   void sinkWidening(Operation *op) {
     std::shared_ptr<Group> group = groupOf.lookup(op);
     if (!group || op == group->root || !isa<onnx::Elementwise>(op) || op->use_empty() || !op->getNumOperands()) {
@@ -301,7 +326,7 @@ private:
         })) {
       return;
     }
-    // A reader needs what it needed before: the group that the op leaves.
+    // The readers stay convex: their groups depended on the op's group before, and depend on nothing else now.
     for (OpOperand &use : llvm::make_early_inc_range(wide.getUses())) {
       std::shared_ptr<Group> reader = groupOf.lookup(use.getOwner());
       Operation *own = OpBuilder(op).clone(*op);
@@ -316,8 +341,9 @@ private:
     op->erase();
   }
 
-  // These write the IR.
+  // These functions write the IR.
 
+  /// Replaces views by plan.view, and each group, where its last op stands, by a plan.kernel.
   void materialize() {
     llvm::SetVector<Group *> groups;
     SmallVector<Operation *> ops;
@@ -346,11 +372,15 @@ private:
     op->erase();
   }
 
-  /// Whether the kernel's results are those of its root.
+  /// Whether `op` is a root whose family writes all of its results, so that they are the results of the kernel: it has
+  /// several, or finds a data-dependent size.
   static bool writesAll(Operation *op, const Group &g) {
     return op == g.root && (op->getNumResults() > 1 || onnx::dataDependentSizeOf(op));
   }
 
+  /// Makes the kernel of a group. Its operands are the values from outside, but for scalar constants of elementwise ops
+  /// and sizes that are parameters of the root: these are in the region. Its results are the values that are read
+  /// outside; where the root writes several results, all that are read.
   void makeKernel(Group &g) {
     SmallVector<Operation *> members(g.ops.begin(), g.ops.end());
     llvm::sort(members, [&](Operation *a, Operation *b) { return order[a] < order[b]; });
@@ -367,7 +397,7 @@ private:
         }
       }
       for (Value v : op->getResults()) {
-        bool rootResult = writesAll(op, g); // families with several results write all that are used
+        bool rootResult = writesAll(op, g); // the loop below enters these
         if (llvm::any_of(v.getUsers(), [&](Operation *user) { return !g.ops.contains(user); }) && !rootResult) {
           outs.insert(v);
         }
@@ -375,7 +405,7 @@ private:
       if (writesAll(op, g)) {
         for (Value v : op->getResults()) {
           bool number =
-              onnx::dataDependentSizeOf(op) && v == op->getResults().back(); // the run itself reads the number
+              onnx::dataDependentSizeOf(op) && v == op->getResults().back(); // the run reads the size that was found
           if (!v.use_empty() || number) {
             outs.insert(v);
           }
@@ -396,6 +426,7 @@ private:
 
 } // namespace
 
+/// The estimate counts each value from and to outside of the ops, and each symbol of their sizes, once.
 int64_t argumentBytes(ArrayRef<Operation *> ops) {
   llvm::SmallPtrSet<void *, 16> values;
   onnx::SymbolSet symbols;
@@ -416,7 +447,7 @@ int64_t argumentBytes(ArrayRef<Operation *> ops) {
         llvm::make_filter_range(op->getResults(), [&](Value v) { return llvm::any_of(v.getUsers(), isOutside); }),
         noteValue);
   }
-  constexpr size_t others = 4, wordBytes = 8; // scratch memory, a status and its node, how many items there are
+  constexpr size_t others = 4, wordBytes = 8; // the others: scratch memory, status, the status' node, number of items
   return static_cast<int64_t>((values.size() + symbols.size() + others) * wordBytes);
 }
 

@@ -1,10 +1,20 @@
-// Block by block and way by way, transfers are candidates in the order in which they stand; the rule of Bundles.h picks
-// those that go together. What a kernel makes for nobody but kernels lies in the bundle from the start, on either side;
-// what lies elsewhere (the caller's inputs and outputs, what control flow carries or gives) is staged: copied into the
-// bundle ahead of it, or out of it where it is wanted. There is nobody to do that on a device.
+// Replaces transfers of small values by one transfer of a bundle, whose buffer holds the values one behind the other:
 //
-// Not in a bundle are values of which only the run knows how large they are, inputs that may be missing, and slices of
-// a scan output, each of which crosses to where it belongs while the loop goes on.
+//   %a1 = plan.transfer %a on 1               %bundle = plan.bundle %a, %b
+//   %b1 = plan.transfer %b on 1               %all = plan.transfer %bundle on 1
+//                                             %a1 = plan.view %all at 0
+//                                             %b1 = plan.view %all at 64
+//
+// Transfers of one block with the same source and destination are considered together, in the order of the block.
+// bundlesOf() (Bundles.h) picks those that share a copy.
+//
+// A value that a kernel makes and only kernels read can have its buffer inside of the bundle, so that bundling costs
+// nothing. Other values have their own place: the caller's inputs and outputs, and what control flow carries. These are
+// staged, which means that a plan.stage copies them into the bundle before it crosses, or out of it when they are
+// wanted. Only the host stages. A value that had to be staged in the memory of a device stays a transfer of its own.
+//
+// Three kinds of values are never bundled: those whose size depends on data, inputs that a run may leave out, and
+// slices of a scan output. Each slice crosses straight to its place in the output while the loop goes on.
 #include "compiler/partition/MergeTransfers.h"
 #include "compiler/onnx/Optional.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -19,13 +29,15 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
+/// A transfer that may become a part of a bundle.
 struct BundleMember {
   plan::TransferOp transfer;
-  Crossing crossing;
-  bool needsStaging = false; ///< whether the value has to be staged to cross
+  Crossing crossing;         ///< its costs, and the positions in the block between which it has to cross
+  bool needsStaging = false; ///< whether the value has to be copied into the bundle
 };
 
-/// Calls `f` with each operand by which a value is read, also through views.
+/// Calls `f` with each use of a value, and with each use of its views, which are not uses themselves. `f` may change
+/// the use.
 void eachReader(Value v, llvm::function_ref<void(OpOperand &)> f) {
   for (OpOperand &use : llvm::make_early_inc_range(v.getUses())) {
     if (auto view = dyn_cast<plan::ViewOp>(use.getOwner())) {
@@ -36,7 +48,8 @@ void eachReader(Value v, llvm::function_ref<void(OpOperand &)> f) {
   }
 }
 
-/// Whether a value is made by kernels, and nobody says where it lies.
+/// Whether the buffer of a value may be a part of a bundle: a kernel or a join makes the value, and no reader needs it
+/// in a place of its own.
 bool mayLieAnywhere(Value v) {
   bool may = isa_and_nonnull<plan::KernelOp, plan::JoinOp>(v.getDefiningOp());
   eachReader(v, [&](OpOperand &use) {
@@ -45,19 +58,21 @@ bool mayLieAnywhere(Value v) {
   return may;
 }
 
-/// Whether a value is wanted in a certain place. What a loop carries is copied there when the iteration ends.
+/// Whether a use needs the value in a buffer of its own: the caller's, or that of the result of an If. What a Loop
+/// carries does not, since the end of an iteration copies it anyway.
 bool wantsPlace(OpOperand &use) {
   return isa<func::ReturnOp>(use.getOwner()) ||
          (isa<onnx::YieldOp>(use.getOwner()) && isa<onnx::IfOp>(use.getOwner()->getParentOp()));
 }
 
-/// Whether a use is a slice, which is stacked where it belongs.
+/// Whether a use is the slice that an iteration of a Loop adds to a scan output. Behind the condition and the carried
+/// values a Loop yields only slices.
 bool isSlice(OpOperand &use) {
   auto loop = dyn_cast<onnx::LoopOp>(use.getOwner()->getParentOp());
   return loop && isa<onnx::YieldOp>(use.getOwner()) && use.getOperandNumber() > loop.carried();
 }
 
-/// Joins small transfers of one block into bundles, each of which crosses in one copy.
+/// Merges the transfers of all blocks of a function.
 class TransferMerge {
 public:
   TransferMerge(func::FuncOp function, const Memories &memories) : function(function), memories(memories) {}
@@ -78,7 +93,8 @@ public:
   }
 
 private:
-  using Way = std::pair<int64_t, int64_t>; ///< from the memory of a device to that of another; 0: the host
+  using Way =
+      std::pair<int64_t, int64_t>; ///< the devices between whose memories values cross, from and to; 0: the host
   func::FuncOp function;
   const Memories &memories;
   std::vector<MergedTransfer> merged;
@@ -97,6 +113,7 @@ private:
     }
   }
 
+  /// Merges transfers of one block that go the same way.
   void mergeOn(Way way, ArrayRef<plan::TransferOp> transfers, Block &block) {
     llvm::DenseMap<Operation *, size_t> places;
     for (auto [place, op] : llvm::enumerate(block)) {
@@ -117,6 +134,8 @@ private:
     }
   }
 
+  /// Returns what bundlesOf() has to know of a transfer; nothing if it cannot be a part of a bundle. `places` has the
+  /// position of each op in the block.
   std::optional<BundleMember> memberFor(plan::TransferOp transfer, const llvm::DenseMap<Operation *, size_t> &places) {
     Value x = transfer.getX();
     auto [from, to] = wayOf(transfer);
@@ -140,7 +159,8 @@ private:
     return isPossible ? std::optional(member) : std::nullopt;
   }
 
-  /// Returns the bytes of a value by estimate; nothing: only the run knows.
+  /// Returns the bytes of a value, with an estimate for each size that the caller chooses; nothing if they depend on
+  /// data or there are none.
   std::optional<int64_t> bytesOf(Value v) const {
     support::Size size = plan::physicalBytes(cast<RankedTensorType>(v.getType()));
     auto some = [&](support::Symbol symbol) -> std::optional<int64_t> {
@@ -151,7 +171,8 @@ private:
     return bytes && *bytes > 0 ? bytes : std::nullopt;
   }
 
-  /// Makes one transfer of several, where the last one stands, or the first if all values are there.
+  /// Replaces transfers by one of their bundle. It stands before the first of them if all values have been made by
+  /// then, else behind the last one. `saved` is in seconds, for the report.
   void merge(ArrayRef<BundleMember> members, double saved) {
     auto to = static_cast<uint64_t>(wayOf(members.front().transfer).second);
     MLIRContext *context = function.getContext();
@@ -192,7 +213,8 @@ private:
     merged.push_back({all, saved});
   }
 
-  /// Moves views of a value that crossed earlier behind its part of the bundle.
+  /// Moves the views of a part, and views of these, behind the part: the bundle may cross later than the value alone
+  /// did.
   static void moveBehind(plan::ViewOp part) {
     for (Operation *user : part->getUsers()) {
       if (auto view = dyn_cast<plan::ViewOp>(user);
@@ -203,6 +225,7 @@ private:
     }
   }
 
+  /// Copies a part out of the bundle for each use that needs it in a buffer of its own.
   static void stageBehind(Value part) {
     eachReader(part, [&](OpOperand &use) {
       if (wantsPlace(use)) {

@@ -1,4 +1,4 @@
-// Makes small values that cross the same way at about the same time go in one copy (plan -> plan).
+// Merges transfers of small values between the same two memories, at about the same time, into one (plan -> plan).
 #pragma once
 #include "compiler/partition/PlaceNodes.h"
 #include "compiler/plan/Plan.h"
@@ -19,8 +19,8 @@ struct MergedTransfer {
   double saved;
 };
 
-/// Makes one plan.transfer of several where that gains by the latency of the link (Bundles.h): of a plan.bundle, of
-/// which each reader sees its part.
+/// Replaces several plan.transfer by one of a plan.bundle, of which each reader has a view, where that saves latencies
+/// of the link (Bundles.h). Returns the new transfers.
 std::vector<MergedTransfer> mergeTransfers(mlir::func::FuncOp function, const Memories &memories);
 
 } // namespace ingot::partition

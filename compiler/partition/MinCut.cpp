@@ -17,7 +17,7 @@ void MinCut::addEdge(int from, int to, int64_t cost) {
   }
 }
 
-/// Finds how far each node is from the source, over edges with room; false: the sink is out of reach.
+/// Computes `level` by a breadth-first search. Returns whether the sink is in reach.
 bool MinCut::findLevels() {
   level.assign(edgesOf.size(), -1);
   level[source] = 0;
@@ -34,9 +34,10 @@ bool MinCut::findLevels() {
   return level[sink] >= 0;
 }
 
-/// Fills one way that goes up by a level with each edge; 0: there is none left.
+/// Saturates one shortest path from the source to the sink, found by a depth-first search: each edge of it leads to the
+/// next level. Returns how much it lets flow; 0 if no such path is left.
 int64_t MinCut::fill() {
-  std::vector<int> way; // edges of the way
+  std::vector<int> path; // indices in `edges`
   int at = source;
   while (at != sink) {
     std::vector<int> &own = edgesOf[at];
@@ -48,21 +49,21 @@ int64_t MinCut::fill() {
       ++next[at];
     }
     if (next[at] < static_cast<int>(own.size())) {
-      way.push_back(own[next[at]]);
-      at = edges[way.back()].to;
+      path.push_back(own[next[at]]);
+      at = edges[path.back()].to;
     } else if (at == source) {
       return 0;
-    } else { // this is a dead end: the way goes back, and not here again
-      at = edges[way.back() ^ 1].to;
-      way.pop_back();
+    } else { // this node is a dead end: the search goes back by one edge, and does not take that edge again
+      at = edges[path.back() ^ 1].to;
+      path.pop_back();
       ++next[at];
     }
   }
   int64_t room = unlimited;
-  for (int edge : way) {
+  for (int edge : path) {
     room = std::min(room, edges[edge].room);
   }
-  for (int edge : way) {
+  for (int edge : path) {
     edges[edge].room -= room;
     edges[edge ^ 1].room += room;
   }
@@ -75,7 +76,7 @@ std::vector<bool> MinCut::solve() {
     while (fill() > 0) {
     }
   }
-  // At the sink is what can still reach it: everything else may as well be at the source.
+  // A node has to be at the sink if a path with room still leads from it to the sink. All others may be at the source.
   std::vector<bool> atSource(edgesOf.size(), true);
   std::vector<int> reached = {sink};
   atSource[sink] = false;

@@ -1,15 +1,23 @@
-// A device and one behind it in the user's order are two sides of a network: whatever the first one takes may stay (the
-// side of the source) or move to the other one, or to the next that takes it (the side of the sink). Everything that a
-// placement costs is a cost of such a cut, since a value costs a copy when it is made on one side and read on the
-// other, however often it is read: the cheapest cut (MinCut.h) is the cheapest placement, whole pieces and parts of
-// them at once. With one device beside the host one cut is enough. With several, pairs of them are cut one after the
-// other, while nodes on other devices stay, until no cut changes anything; none makes the run longer. Between equal
-// costs a node goes where the user's order puts it.
+// Finds the cheapest placement as a minimum cut (MinCut.h). Take two devices, A and B, where B comes later in the order
+// of --target. Each node that A accepts is a node of a network. A cut that has it at the source's side means "on A"; at
+// the sink's side it means "on B", or on the next device that accepts it, if B does not.
 //
-// A memory that is too small gets a price for each of its bytes at each place of the function where it is too small: a
-// value pays where it lives, a constant everywhere. The price is raised until what the device keeps has room, so that
-// nodes that gain the least time for their bytes leave it first. For constants the price grows along the function: of
-// layers that are alike, and gain the same, the last ones leave first, and those that stay are one piece.
+//   a cost of the placement                                 in the network
+//   node i takes 3 us on A and 5 us on B                    an edge of 3 to the sink, an edge of 5 from the source
+//   i takes 1 us more if its leader is not on A as well     an edge of 1 from i to the leader
+//   i makes a value on A that B reads, a copy of 2 us       an edge of 2 from i to the reader; several readers share
+//                                                           one, so that the copy counts once (addCost)
+//
+// Thus the cheapest cut is the cheapest placement, and it moves single nodes and whole groups of them at once. With one
+// device beside the host, one cut is enough. With several, each pair is cut in turn, while nodes on other devices stay,
+// until no cut changes anything. No cut makes the estimated run longer. If two placements cost the same, the one that
+// leaves more nodes on A, the earlier device, wins.
+//
+// Memory has a limit, which a cut knows nothing of. A memory that is too small therefore gets a price for each byte, at
+// each place of the function where it is too small: a value pays at those places where it is alive, a constant pays for
+// all. The price is raised until what stays fits, so that the nodes that gain the least time for their bytes leave
+// first. For constants the price also grows along the function. Of equal layers, which gain the same, the last ones
+// then leave first, and those that stay are connected.
 #include "compiler/partition/PlaceByCost.h"
 #include "compiler/partition/MinCut.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -20,29 +28,33 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
-/// Returns picoseconds, which are whole numbers, so that sums do not depend on their order.
+/// Returns a time in picoseconds. The costs of cuts are integers, so that sums do not depend on their order.
 int64_t costOf(double seconds) {
-  constexpr double most = 1e15; // this is a quarter of an hour
+  constexpr double most = 1e15; // 1000 seconds; sums of many such costs still fit in 64 bits
   return static_cast<int64_t>(std::llround(std::min(seconds * 1e12, most)));
 }
 
-/// A condition on the side on which a node is.
+/// A condition on the side of a cut on which `node` is. Never and Always do not depend on the cut.
 struct Literal {
   enum Kind { Never, Always, AtSource, AtSink } kind = Never;
   int node = 0;
 };
 
-/// The price of a device's memory.
+/// The price of a device's memory. A byte in use at k of the n places that are `full` costs byte * k / n seconds.
 struct Price {
-  double byte = 0;          ///< seconds, for a byte that is taken all the time
-  std::vector<bool> full;   ///< places of the function where it has been too small, where it is paid for
-  std::vector<double> upTo; ///< the share of each place and of those before it
+  double byte = 0;          ///< seconds for a byte that is in use at all full places; 0: the memory costs nothing
+  std::vector<bool> full;   ///< for each place of the function, whether the memory has been too small there
+  std::vector<double> upTo; ///< for each place, the share of the full places that are at or before it, up to 1
+  /// Returns the price of a byte that is in use from one place to another, both included.
   double between(size_t begin, size_t end) const { return byte * (upTo[end] - (begin ? upTo[begin - 1] : 0)); }
 };
 
-/// The cheapest placement when a device and one later in the order, `other`, may exchange nodes, and all others stay.
+/// Finds the cheapest placement in which `device` and `other`, which comes later in the order, exchange nodes. `placed`
+/// is the placement before. The file's head describes the network.
 class PairPlacement {
 public:
+  /// A node that is on `device`, or was moved from there to a later device, may be in both places. All others stay:
+  /// those that `device` refuses, those on devices before it, and those that nothing behind it accepts.
   PairPlacement(ArrayRef<PlacedNode> nodes, const Costs &costs, int device, int other, ArrayRef<int> placed,
                 ArrayRef<Price> prices)
       : costs(costs), cut(static_cast<int>(nodes.size())) {
@@ -72,6 +84,7 @@ public:
     }
   }
 
+  /// Returns the device of each node in the cheapest placement.
   SmallVector<int> best() {
     std::vector<bool> isAtSource = cut.solve();
     SmallVector<int> result;
@@ -84,10 +97,11 @@ public:
 private:
   const Costs &costs;
   MinCut cut;
-  SmallVector<int> atSource, atSink; ///< the devices of nodes at the source, and at the sink
+  SmallVector<int> atSource, atSink; ///< for each node, its device if the cut has it at the source, and at the sink
 
   bool moves(int node) const { return atSource[node] != atSink[node]; }
 
+  /// Adds what node `i` costs on either side, if it may be on both.
   void addKernel(int i) {
     if (moves(i)) {
       cut.addCostAtSource(i, costOf(costs.seconds(i, atSource[i])));
@@ -98,26 +112,28 @@ private:
     }
   }
 
-  /// Adds the extra cost of a node that is on another device than the node which it follows.
+  /// Adds the extra cost of a node that is on another device than its leader: `onSource` where the node is on its
+  /// device of the source's side, `onSink` where it is on that of the sink's. Where both may move, their devices on the
+  /// sink's side may differ. Then the node has no leader there, and pays whenever it is on that side.
   void addSeparation(int i, int leader) {
-    int64_t there = costOf(costs.extraAlone(i, atSource[i])), here = costOf(costs.extraAlone(i, atSink[i]));
+    int64_t onSource = costOf(costs.extraAlone(i, atSource[i])), onSink = costOf(costs.extraAlone(i, atSink[i]));
     if (moves(i) && moves(leader)) {
-      cut.addEdge(i, leader, there);
+      cut.addEdge(i, leader, onSource);
       if (atSink[i] == atSink[leader]) {
-        cut.addEdge(leader, i, here);
+        cut.addEdge(leader, i, onSink);
       } else {
-        cut.addCostAtSink(i, here);
+        cut.addCostAtSink(i, onSink);
       }
     } else if (moves(i)) {
-      cut.addCostAtSource(i, atSource[i] == atSource[leader] ? 0 : there);
-      cut.addCostAtSink(i, atSink[i] == atSink[leader] ? 0 : here);
+      cut.addCostAtSource(i, atSource[i] == atSource[leader] ? 0 : onSource);
+      cut.addCostAtSink(i, atSink[i] == atSink[leader] ? 0 : onSink);
     } else if (moves(leader)) {
-      cut.addCostAtSource(leader, atSource[i] == atSource[leader] ? 0 : there);
-      cut.addCostAtSink(leader, atSink[i] == atSink[leader] ? 0 : here);
+      cut.addCostAtSource(leader, atSource[i] == atSource[leader] ? 0 : onSource);
+      cut.addCostAtSink(leader, atSink[i] == atSink[leader] ? 0 : onSink);
     }
   }
 
-  /// Returns the condition that a node works in a memory, or does not.
+  /// Returns the condition that a node works in a memory, or, without `in`, that it does not.
   Literal works(int node, int memory, bool in = true) const {
     bool first = (costs.memoryOf(node, atSource) == memory) == in,
          second = (costs.memoryOf(node, atSink) == memory) == in;
@@ -128,6 +144,8 @@ private:
             node};
   }
 
+  /// Adds the copies of a value. For each memory other than the host's, an upload is paid if the maker is outside of it
+  /// and any reader inside, and a download if the maker is inside and any reader outside.
   void addCopies(const Costs::Tensor &value) {
     for (int memory = 1; memory < costs.memoryCount(); ++memory) {
       SmallVector<Literal> inside, outside;
@@ -140,7 +158,7 @@ private:
     }
   }
 
-  /// Adds what values that go in one copy cost together, which is the same however many of them cross.
+  /// Adds the latency of a shared copy, which is paid if any of its members crosses, and once if several do.
   void addShared(const Costs::Shared &copy) {
     SmallVector<Literal> cross;
     for (size_t member : copy.members) {
@@ -156,6 +174,8 @@ private:
     addCost(costOf(copy.latency), {Literal::Always}, cross);
   }
 
+  /// Adds what values and constants pay for their bytes in a memory. They are there if their maker or any reader is. A
+  /// constant pays for all places; the later it is last read, the more it pays, up to twice the price.
   void addMemory(int memory, const Price &price) {
     auto add = [&](const Costs::Tensor &value, double share) {
       SmallVector<Literal> users;
@@ -176,9 +196,11 @@ private:
     }
   }
 
-  /// Adds a cost that is paid where `condition` and any of the others hold. All of the others that depend on a side are
-  /// about the same one, and the condition, if it depends, about the other side: a node of its own then stands for "any
-  /// of them", with edges that no cut can afford.
+  /// Adds a cost that a cut pays if `condition` holds, and any of the conditions `any` does too. A cut can express this
+  /// because callers pass conditions of one side in `any` (all AtSource, or all AtSink, besides constant ones), and
+  /// `condition`, unless it is constant, is of the other side. For "x at the source, and y or z at the sink" a further
+  /// node stands for "y or z": edges without limit to y and z force it to the sink if either is there, and the cost is
+  /// that of an edge from x to it.
   void addCost(int64_t cost, Literal condition, ArrayRef<Literal> any) {
     if (condition.kind == Literal::Never || cost == 0) {
       return;
@@ -212,6 +234,7 @@ private:
     }
   }
 
+  /// Adds a cost that a cut pays if a condition holds. One that always holds is paid by every cut, and changes nothing.
   void addCost(int64_t cost, Literal condition) {
     if (condition.kind == Literal::AtSource) {
       cut.addCostAtSource(condition.node, cost);
@@ -221,7 +244,7 @@ private:
   }
 };
 
-/// Returns a text like "1.23 us more".
+/// Returns a text such as "1.23 us more", "4.00 ms less", or "as long" for a difference below a picosecond.
 std::string changeText(double seconds) {
   double size = std::abs(seconds);
   if (costOf(size) == 0) {
@@ -232,6 +255,7 @@ std::string changeText(double seconds) {
   return llvm::formatv(text, size * unit).str() + (seconds < 0 ? " less" : " more");
 }
 
+/// Places all nodes by cost, makes what is placed fit into the memories, and notes the reasons in the nodes.
 class CostPlacement {
 public:
   CostPlacement(ArrayRef<Device> devices, MutableArrayRef<PlacedNode> nodes, const Costs &costs, const Policy &policy)
@@ -242,10 +266,10 @@ public:
     placed = first;
   }
 
-  /// Returns the cheapest placement with the prices. If the policy does not weigh costs, only devices whose memory has
-  /// a price exchange nodes with others.
+  /// Returns the cheapest placement at the present prices of memory. If the policy does not weigh costs, only devices
+  /// whose memory has a price give nodes to later ones.
   SmallVector<int> cheapest() const {
-    constexpr int mostRounds = 16;
+    constexpr int mostRounds = 16; // this bounds the time; rounds usually end as soon as one changes nothing
     SmallVector<int> best = first;
     bool changed = true;
     for (int round = 0; changed && round < mostRounds; ++round) {
@@ -266,9 +290,9 @@ public:
 
   void place() { placed = cheapest(); }
 
-  /// Raises the prices of memories that are too small. What one device gives back another may take, whose memory is too
-  /// small then: if that goes on, all get the highest price. Failure with a message where something can run nowhere
-  /// else.
+  /// Moves nodes away from memories that are too small, by raising the prices of these. A node that leaves one device
+  /// may overfill another one; if that goes on for some rounds, all limited memories get the highest price. Fails with
+  /// a message if a memory is too small even for the nodes that no other device accepts.
   LogicalResult fit(func::FuncOp function) {
     constexpr int mostRounds = 8;
     for (int round = 0; round < mostRounds && tooSmall(); ++round) {
@@ -294,7 +318,8 @@ public:
                                         << " bytes of its memory, which has " << machine.memoryBytes;
   }
 
-  /// Notes where nodes are now, and why those that moved did.
+  /// Writes into the nodes on which devices they are now, and why those that moved did. Connected nodes that made the
+  /// same move share one reason.
   void note() {
     llvm::BitVector explained(nodes.size());
     std::vector<SmallVector<int, 4>> neighbours = neighboursOfMoved();
@@ -309,23 +334,24 @@ public:
   }
 
 private:
-  static constexpr double mostPrice = 1e-3; ///< seconds for a byte; nothing gains that much
+  static constexpr double mostPrice = 1e-3; ///< seconds for a byte, which is more than any node gains
   ArrayRef<Device> devices;
   MutableArrayRef<PlacedNode> nodes;
   const Costs &costs;
   const Policy &policy;
-  std::vector<Price> prices; ///< one for each device
-  SmallVector<int> first, placed;
-  SmallVector<int> unpriced; ///< the devices of nodes before prices; empty: all memories are large enough
+  std::vector<Price> prices;      ///< one for each device
+  SmallVector<int> first, placed; ///< for each node, the first device that accepts it, and its present device
+  SmallVector<int> unpriced;      ///< `placed` before memory had a price; empty: all memories are large enough
 
-  /// Returns the bytes that packing and layouts took more than the estimate says.
+  /// Returns the bytes of a device's memory that the estimate must leave free (Policy::reserved).
   int64_t heldBack(size_t device) const { return policy.reserved.empty() ? 0 : policy.reserved[device]; }
 
+  /// Returns how many bytes of a device's memory values and constants may take.
   double roomOf(size_t device) const {
     return static_cast<double>(devices[device].machine.memoryBytes - heldBack(device));
   }
 
-  /// Returns the most bytes that are needed of a device's memory at any place.
+  /// Returns the most bytes of a device's memory that are in use at any place of the function, under a placement.
   double peakOf(size_t device, ArrayRef<int> where) const {
     std::vector<double> bytes = costs.bytesIn(costs.memoryOf(static_cast<int>(device)), where);
     return *std::max_element(bytes.begin(), bytes.end());
@@ -336,7 +362,7 @@ private:
     return peak == 0 || peak <= roomOf(device);
   }
 
-  /// Returns a device whose memory has no room for what is there.
+  /// Returns the first device whose memory is too small for what is placed there; nothing if all are large enough.
   std::optional<size_t> tooSmall() const {
     for (size_t device = 0; device < devices.size(); ++device) {
       if (devices[device].machine.memoryBytes > 0 && !hasRoom(device, placed)) {
@@ -346,7 +372,8 @@ private:
     return std::nullopt;
   }
 
-  /// Puts a price on the places where a memory is too small now (or all places), beside those where it has been.
+  /// Marks as full the places where a device's memory is too small now, or all places. Places that have been full
+  /// before stay so: otherwise the nodes that left because of them came back.
   void addFullPlaces(size_t device, bool all) {
     Price &price = prices[device];
     std::vector<double> bytes = costs.bytesIn(costs.memoryOf(static_cast<int>(device)), placed);
@@ -362,11 +389,14 @@ private:
     }
   }
 
-  /// Finds, within 1 %, the lowest price at which what the device keeps has room. It is at least four times the last
-  /// one, so that few rounds are needed.
+  /// Sets the price of a device's memory to the lowest one, within 1 %, at which what stays there fits, and places the
+  /// nodes by it. A bisection over the logarithm of the price finds it. The new price is at least four times the last
+  /// one, so that fit() needs few rounds.
   void raisePrice(size_t device) {
     constexpr double least = 1e-15, factor = 1.01, step = 4;
-    constexpr int mostTries = 8; // values that are given back at one place may have to be uploaded at another
+    // Nodes that leave where the memory is full may make it full elsewhere, since their results have to be uploaded:
+    // the highest price is tried several times, each with the places that have become full meanwhile.
+    constexpr int mostTries = 8;
     double low = std::min(std::max(prices[device].byte * step, least), mostPrice), high = mostPrice;
     auto fitsAt = [&](double byte) {
       prices[device].byte = byte;
@@ -385,7 +415,7 @@ private:
     fitsAt(high);
   }
 
-  /// Returns for each node that moved those that made the same move and have a value in common with it.
+  /// Returns for each node that moved the nodes that made the same move and read a result of it, or make what it reads.
   std::vector<SmallVector<int, 4>> neighboursOfMoved() const {
     std::vector<SmallVector<int, 4>> neighbours(nodes.size());
     for (const Costs::Tensor &value : costs.crossing()) {
@@ -401,7 +431,7 @@ private:
     return neighbours;
   }
 
-  /// Returns the node and all that are its neighbours, or neighbours of these, and so on.
+  /// Returns all nodes that are reachable from a node over neighbours, itself included.
   static SmallVector<int> connectedTo(int node, ArrayRef<SmallVector<int, 4>> neighbours) {
     llvm::SmallSetVector<int, 16> piece;
     piece.insert(node);
@@ -411,7 +441,8 @@ private:
     return piece.takeVector();
   }
 
-  /// Notes for a piece what it would have cost to leave it where it was, beside all the others as they are now.
+  /// Notes in the nodes of a connected group why it moved: how much longer kernels and copies would take if it alone
+  /// had stayed on its first device, and all other nodes were where they are now.
   void explain(ArrayRef<int> piece, llvm::BitVector &explained) {
     int device = first[piece.front()];
     SmallVector<int> with = placed;

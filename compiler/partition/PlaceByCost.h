@@ -1,17 +1,19 @@
-// Finds the placement that costs least, by estimate.
+// Finds the placement that costs least by the estimate of Costs.h, among those whose data fits into the devices'
+// memories, and groups the placed nodes into pieces for the report.
 #pragma once
 #include "compiler/partition/Costs.h"
 
 namespace ingot::partition {
 
-/// Moves nodes, which are where the first device in the user's order takes them, to devices behind that one, where the
-/// estimated run becomes shorter (by cost) and where a device's memory is too small. Nodes that moved say why.
-/// Failure, with a message, where even then a memory is too small for what only its device can run.
+/// Moves nodes to later devices of the user's order. On entry each node is on the first device that accepts it. It
+/// moves where that makes the estimated run shorter (unless `policy.byCost` is false), or where the device's memory is
+/// too small. PlacedNode::whyNot then says why. Fails with a message if a memory is too small even for the nodes that
+/// no other device accepts.
 mlir::LogicalResult placeByCost(mlir::func::FuncOp function, llvm::ArrayRef<Device> devices,
                                 llvm::MutableArrayRef<PlacedNode> nodes, const Costs &costs, const Policy &policy);
 
-/// Returns for each node the number of its piece, -1 for those in the host's memory. A piece has nodes of one device
-/// that depend on each other, as many as can be without a way out of the piece and back into it.
+/// Returns for each node the number of its piece, from 0; -1 for nodes in the host's memory. A piece consists of
+/// connected nodes of one device and one block. It is convex: no path of dependencies leaves it and comes back.
 std::vector<int> numberPieces(llvm::ArrayRef<PlacedNode> nodes, const Costs &costs);
 
 } // namespace ingot::partition

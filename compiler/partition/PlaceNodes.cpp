@@ -1,5 +1,11 @@
-// Nodes are placed block by block. For each, first the policy decides, and then the devices are asked in their order
-// whether they take it. If there are several memories all devices are asked, because a node may move later.
+// Chooses devices in two passes. The first one goes block by block and collects, for each op that a kernel computes,
+// the devices that accept it:
+//  - A line of --placement that names the op's node, or a demand of --require, leaves one device.
+//  - Otherwise the devices are asked in the order of --target, up to the first one that accepts. If there are several
+//    memories all are asked, because the second pass may move the op.
+//  - Arithmetic of sizes stays on the host, whatever the user says (SizeArithmetic).
+// The second pass runs if there are several memories. It moves ops to later devices by cost and by room in memory
+// (PlaceByCost.h).
 #include "compiler/partition/PlaceNodes.h"
 #include "compiler/lower/Family.h"
 #include "compiler/onnx/Control.h"
@@ -26,12 +32,12 @@ using namespace mlir;
 namespace ingot::partition {
 namespace {
 
-/// Integers that no transfer is worth, and what they may be computed of.
+/// The largest number of elements of a tensor of integers that the host computes, because a transfer takes longer.
 constexpr int64_t fewElements = 64;
 
 constexpr const char *sizesOfHost = "sizes are computed by the host";
 
-/// Empty when some kernel family can build the op for a machine.
+/// Returns why no kernel family can build the op for a machine; empty when one can.
 std::string buildable(Operation &op, const target::MachineModel &machine) {
   for (Value v : op.getResults()) {
     Type element = getElementTypeOrSelf(v.getType());
@@ -48,7 +54,8 @@ std::string buildable(Operation &op, const target::MachineModel &machine) {
                                 : "no kernel computes this operator yet";
 }
 
-/// Whether an op makes a few integers of a few values.
+/// Whether an op makes at most fewElements integers (or booleans) and reads no floats but in small tensors, as
+/// arithmetic of shapes does. An ArgMax of many floats is no such op: it belongs where the floats are.
 bool makesFewIntegers(Operation &op) {
   auto isFew = [](Value v) {
     RankedTensorType type = onnx::ranked(v);
@@ -59,15 +66,20 @@ bool makesFewIntegers(Operation &op) {
          llvm::none_of(op.getOperands(), [&](Value v) { return !isFew(v) && !isInteger(v); });
 }
 
-/// Whether nothing is too little for a machine: one of many threads whose launches and copies take no time is there to
-/// test kernels.
+/// Whether a machine gets even the smallest ops. A model of a machine with many threads whose launches and copies cost
+/// no time exists only to test kernels, so all that have one should run there.
 bool takesLittle(const target::MachineModel &machine) {
   return machine.itemsAreThreads && machine.upload.latency == 0 && target::ratesOf(machine).launch == 0;
 }
 
-/// Whether an op makes numbers of sizes, reads a size, or is arithmetic on a few numbers behind which a size is read (a
-/// device that wants the numbers as well gets a copy). It is the host's where the numbers are the model's inputs, which
-/// the caller has in the host's memory: such sizes are known before a device gets anything to do.
+/// Recognizes arithmetic of sizes, which the host does before a device gets anything to do. It consists of each
+/// onnx.Sizes, which makes a tensor of sizes, and of ops on few numbers that lead from the model's inputs and constants
+/// to an op that reads a size:
+///
+///   input n -> Mul 2 -> ReadSize          Mul and ReadSize are the host's
+///   NonZero  -> Mul 2 -> ReadSize         they are not by this rule: a device may compute what NonZero reads
+///
+/// A device that reads such a number, too, gets a copy.
 class SizeArithmetic {
 public:
   bool contains(Operation *op) {
@@ -79,6 +91,7 @@ private:
 
   static bool readsSize(Operation *op) { return isa<onnx::ReadSizeOp, onnx::RangeSizeOp>(op); }
 
+  /// Whether a tensor has a fixed number of elements, at most fewElements.
   static bool areFew(Value v) {
     RankedTensorType type = onnx::ranked(v);
     return type && type.getElementType().isIntOrFloat() && type.hasStaticShape() &&
@@ -88,6 +101,7 @@ private:
     return op.getNumResults() && op.getNumRegions() == 0 && llvm::all_of(op.getResults(), areFew);
   }
 
+  /// Whether an op reads a size, or a path of ops on few numbers leads from it to one that does.
   bool isReadAsSize(Operation *op) {
     if (readsSize(op)) {
       return true;
@@ -99,6 +113,7 @@ private:
     return readAsSize[op] = any;
   }
 
+  /// Whether an op depends on nothing but constants, sizes, and small inputs that the caller has in the host's memory.
   bool isOfInputs(Operation *op) {
     if (auto known = ofInputs.find(op); known != ofInputs.end()) {
       return known->second;
@@ -115,8 +130,9 @@ private:
   }
 };
 
-/// Whether an op speaks of sizes that are known when a kernel is launched: that the caller chooses, and that the run
-/// has found before. Which iteration it is, and which inputs there are, only the host knows.
+/// Whether the sizes in an op's types and attributes are those that a device's kernel can get: sizes that the caller
+/// chooses, and data-dependent ones that the run has found before. The number of an iteration, and whether an optional
+/// input is given, only the host knows.
 bool hasKnownSizes(Operation &op) {
   bool known = true;
   auto look = [&](const onnx::Size &size) {
@@ -132,8 +148,9 @@ bool hasKnownSizes(Operation &op) {
   return known;
 }
 
-/// Why an op stays in the host's memory; empty when it need not. The run itself reads sizes that are found and
-/// conditions; what shapes are computed of is less than a transfer.
+/// Returns why the host has to compute an op, rather than a device with a memory of its own; empty when it need not.
+/// The run, which is the host's code, reads data-dependent sizes and conditions. Integers from which shapes are
+/// computed are so few that a transfer would take longer.
 std::string keptByHost(Operation &op, const Device &device) {
   if (isa<onnx::SizesOp>(op)) {
     return sizesOfHost;
@@ -159,26 +176,29 @@ std::string keptByHost(Operation &op, const Device &device) {
   return makesFewIntegers(op) && !takesLittle(device.machine) ? "few integers are computed by the host" : "";
 }
 
+/// Whether a line of --placement names a node, by its name or by a glob.
 bool matches(const Override &line, StringRef node) {
   if (node == line.pattern) {
     return true;
   }
   llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(line.pattern);
-  if (!glob) { // a name with a bracket
+  if (!glob) { // the pattern is the name of another node, with a bracket in it
     llvm::consumeError(glob.takeError());
     return false;
   }
   return glob->match(node);
 }
 
-/// Why indices that are narrower than addresses do not reach all that the op reads and writes; empty where they do.
+/// Returns why the indices of a machine are too narrow to address all bytes of an op's operands and results; empty
+/// where they are wide enough, or as wide as addresses.
 std::string beyondIndices(Operation &op, const target::MachineModel &machine) {
   target::Platform platform = target::platformOf(machine);
   std::string why;
   if (platform.indexBits >= platform.addressBits) {
     return why;
   }
-  int64_t most = plan::mostIndex(platform.indexBits) / machine.blockLanes(); // in blocks of channels there is padding
+  // In blocks of channels one channel may be padded to a whole block.
+  int64_t most = plan::mostIndex(platform.indexBits) / machine.blockLanes();
   for (Value v : llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
     RankedTensorType type = onnx::ranked(v);
     onnx::Size bytes = type ? product(onnx::sizesOf(type)) * onnx::elementBytes(type.getElementType()) : onnx::Size(0);
@@ -189,6 +209,7 @@ std::string beyondIndices(Operation &op, const target::MachineModel &machine) {
   return why;
 }
 
+/// Returns why no kernel of the compiler computes an op on a device; empty when one does. The target has the last word.
 std::string refusedByKernels(Operation &op, const Device &device) {
   std::string why = buildable(op, device.machine);
   why = why.empty() && device.machine.hasOwnMemory ? keptByHost(op, device) : why;
@@ -200,8 +221,8 @@ std::string refusedByKernels(Operation &op, const Device &device) {
   return why.empty() ? device.target->refuses(&op, device.machine) : why;
 }
 
-/// A demand applies to an op by its name or by that of the node that it comes from. Of what such a node became, what
-/// the host keeps anyway is not meant.
+/// Whether a demand is about an op: it names the op's operator or that of a node from which the op comes. Of the ops
+/// that such a node became, the demand is not about those that the host has to compute anyway.
 bool appliesTo(const Demand &demand, Operation &op, ArrayRef<Device> devices) {
   if (llvm::is_contained(demand.ops, op.getName().stripDialect())) {
     return true;
@@ -211,14 +232,15 @@ bool appliesTo(const Demand &demand, Operation &op, ArrayRef<Device> devices) {
   return applies && keptByHost(op, devices[demand.device]).empty();
 }
 
-/// Whether a line applies to one of the nodes that an op comes from.
+/// Whether a line of --placement names one of the nodes from which an op comes.
 bool appliesTo(const Override &line, Operation &op) {
   bool applies = false;
   onnx::eachNode(op.getLoc(), [&](StringRef node, StringRef) { applies |= matches(line, node); });
   return applies;
 }
 
-/// The device that the policy names for an op; null where it names none.
+/// Returns the device that the policy names for an op, and null where it names none. Lines of --placement go before
+/// demands, and of two lines the later one counts.
 const Device *wantedDevice(Operation &op, ArrayRef<Device> devices, const Policy &policy) {
   for (const Override &line : llvm::reverse(policy.overrides)) {
     if (appliesTo(line, op)) {
@@ -229,7 +251,8 @@ const Device *wantedDevice(Operation &op, ArrayRef<Device> devices, const Policy
   return demand == policy.demands.end() ? nullptr : &devices[demand->device];
 }
 
-/// Which devices may compute each node of the function, by the policy and by what the devices refuse.
+/// Collects for each op that a kernel computes the devices that may compute it, by the policy and by what the devices
+/// refuse, and places it on the first of them. Errors are reported for all ops before collect() fails.
 class Candidates {
 public:
   Candidates(func::FuncOp function, ArrayRef<Device> devices, const Policy &policy, Pieces &pieces)
@@ -267,13 +290,14 @@ public:
 
 private:
   func::FuncOp function;
-  ArrayRef<Device> devices;
-  ArrayRef<Device> others; ///< those that take only what the host has to do anyway: without fallback, all but the first
+  ArrayRef<Device> devices; ///< those that any op may run on: without fallback, the first one
+  ArrayRef<Device> others;  ///< the remaining ones, which get only arithmetic of sizes
   const Policy &policy;
   Pieces &pieces;
   SizeArithmetic arithmetic;
-  llvm::BitVector matched; ///< overrides
-  bool askAll, ok = true;
+  llvm::BitVector matched; ///< for each line of --placement, whether it names a node of the function
+  bool askAll;             ///< whether the devices behind the first one that accepts an op are asked, too
+  bool ok = true;
 
   InFlightDiagnostic error(Location loc) {
     ok = false;
@@ -287,6 +311,7 @@ private:
     return device.machine.hasOwnMemory && arithmetic.contains(&op);
   }
 
+  /// Returns why a device does not take an op; empty when it does.
   std::string refusal(Operation &op, int device) {
     const Device &candidate = devices[device];
     if (isArithmeticFor(op, candidate)) {
@@ -295,6 +320,7 @@ private:
     return candidate.target->pieces() ? pieces.refusal(&op, candidate) : refusedByKernels(op, candidate);
   }
 
+  /// Finds the devices that may compute an op, and enters it into `nodes`.
   void place(Operation &op) {
     PlacedNode node{&op, {}};
     if (const Override *line = overrideOf(op); line && !isArithmeticFor(op, devices[line->device])) {
@@ -318,13 +344,14 @@ private:
     nodes.push_back(std::move(node));
   }
 
+  /// Enters the devices that accept an op, and why those before the first one refuse it.
   void collectTakers(Operation &op, PlacedNode &node) {
     for (int device = 0; device < static_cast<int>(devices.size()) && (askAll || node.takers.empty()); ++device) {
       std::string why = refusal(op, device);
       if (why.empty()) {
         node.takers.push_back(device);
         if (devices[device].target->pieces()) {
-          break; // its piece is one with it
+          break; // the op is a part of a piece, which later devices cannot take over
         }
       } else if (node.takers.empty()) {
         node.whyNot += (node.whyNot.empty() ? "" : "; ") + devices[device].machine.spec + ": " + why;
@@ -340,7 +367,7 @@ private:
     }
   }
 
-  /// The last line that applies to the op; marks all that do.
+  /// Returns the last line of --placement that names a node of the op, or null, and marks all that do in `matched`.
   const Override *overrideOf(Operation &op) {
     const Override *last = nullptr;
     for (auto [i, line] : llvm::enumerate(policy.overrides)) {
@@ -352,7 +379,8 @@ private:
     return last;
   }
 
-  /// Loops and branches run where the run does, and views nowhere.
+  /// Reports a line of --placement that puts a loop or a branch on a device, because the run's own code executes these.
+  /// Lines for views and constants, which run nowhere, are accepted.
   void checkOverride(Operation &op) {
     const Override *line = overrideOf(op);
     if (line && isa<onnx::IfOp, onnx::LoopOp>(op) && devices[line->device].machine.hasOwnMemory) {
@@ -362,7 +390,8 @@ private:
     }
   }
 
-  /// Reports the lines that apply to no op: what they name was simplified away (a warning), or never was (an error).
+  /// Reports the lines of --placement that name no node of the function: a warning if the model had such a node before
+  /// simplification, else an error.
   void checkMatched() {
     for (auto [i, line] : llvm::enumerate(policy.overrides)) {
       if (matched[i]) {
@@ -376,6 +405,7 @@ private:
     }
   }
 
+  /// Reports operators of a demand that do not exist.
   void checkNames(const Demand &demand) {
     for (const std::string &op : demand.ops) {
       auto isIn = [&](StringRef dialect) {
@@ -387,6 +417,7 @@ private:
     }
   }
 
+  /// Leaves an op only the device of a demand that is about it, or reports why it cannot run there.
   void keepTo(const Demand &demand, Operation &op, PlacedNode &node) {
     if (!appliesTo(demand, op, devices) || isArithmeticFor(op, devices[demand.device])) {
       return;
@@ -412,7 +443,8 @@ const Device *deviceOf(Operation *op, ArrayRef<Device> devices) {
   return number ? &devices[number.getInt()] : nullptr;
 }
 
-/// The devices that may compute an op, the most wanted one first.
+/// Returns the devices to ask for an op, in this order: the one that it was placed on, the one that the policy names,
+/// those of its operands and readers, and all that the policy allows. Some are null, and some occur several times.
 static SmallVector<const Device *> candidatesFor(Operation &op, ArrayRef<Device> devices, const Policy &policy) {
   SmallVector<const Device *> candidates = {deviceOf(&op, devices), wantedDevice(op, devices, policy)};
   for (Value v : op.getOperands()) {

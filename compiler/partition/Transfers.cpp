@@ -1,6 +1,16 @@
-// Looks at every operand of an op once. A constant is no value that crosses: each device has those that its kernels
-// read in its own weights, and only a view of one needs a transfer, for its operand, to say so. Between two devices a
-// value goes over the host, where it may have been wanted as well.
+// Looks at every operand of every op once. If the op reads in another memory than the one that the operand is in, it
+// gets the operand's copy there, which is made once for each memory:
+//
+//   %y = plan.kernel on device 1              %y = plan.kernel on device 1
+//   return %y                                 %0 = plan.transfer %y              (to the host)
+//                                             return %0
+//
+//  - From one device to another a value goes over the host, which may need the copy, too.
+//  - A constant needs no transfer: each device has its own section of weights, with the constants that its kernels
+//    read. Only a view of a constant gets one, which copies nothing, but says to which section the viewed constant
+//    belongs.
+//  - A view that shows all of a value is not copied: the value itself is, and is viewed on the other side. All readers,
+//    in whatever shape, then share one copy.
 #include "compiler/partition/Transfers.h"
 #include "compiler/onnx/Onnx.h"
 #include "compiler/onnx/constants/Constants.h"
@@ -38,10 +48,12 @@ public:
 
 private:
   func::FuncOp function;
-  llvm::DenseMap<std::pair<Value, int64_t>, Value> known;
-  llvm::DenseMap<Block *, Operation *> lastOfArguments; ///< transfers of a block's arguments, in the order of readers
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> known; ///< by value and device, the value in that device's memory
+  /// By block, the last transfer of one of the block's arguments. The next one goes behind it, so that arguments cross
+  /// in the order in which they are first read.
+  llvm::DenseMap<Block *, Operation *> lastOfArguments;
 
-  /// Returns the device where an operand is read.
+  /// Returns the device in whose memory an operand is read; 0 is the host.
   int64_t deviceOf(OpOperand &use) {
     if (auto kernel = dyn_cast<plan::KernelOp>(use.getOwner())) {
       return plan::deviceOf(kernel);
@@ -49,7 +61,7 @@ private:
     return isa<func::ReturnOp>(use.getOwner()) ? plan::deviceOf(function.getResultAttrDict(use.getOperandNumber())) : 0;
   }
 
-  /// Returns the value in the memory of a device.
+  /// Returns `v` in the memory of a device: itself, if it is there already, or its copy.
   Value in(int64_t device, Value v) {
     if (onnx::constantOf(v) || v.getDefiningOp<onnx::NoneOp>()) {
       return v;
@@ -71,7 +83,7 @@ private:
     return known[{v, device}] = transfer(device, device && plan::deviceOf(v) ? in(0, v) : v);
   }
 
-  /// Whether a view has all of the value that it views: that value crosses, for all who read it in whatever form.
+  /// Whether a view shows all bytes of the value that it views.
   static bool isWhole(plan::ViewOp view) {
     return plan::physicalBytes(cast<RankedTensorType>(view.getX().getType())) ==
            plan::physicalBytes(cast<RankedTensorType>(view.getY().getType()));
@@ -95,6 +107,8 @@ private:
     return there;
   }
 
+  /// Makes a transfer of `v`, as early as possible: right behind the op that makes it, or behind the value that it
+  /// views. The copy is then under way while other kernels run, and outside of loops.
   Value transfer(int64_t device, Value v) {
     OpBuilder b(function.getContext());
     Value base = raise(v);
@@ -110,8 +124,9 @@ private:
     return transfer;
   }
 
-  /// Moves views up to the values that they view, as far as these are in the same block and their sizes are known
-  /// there. Returns what the last of them views.
+  /// If `v` is a view, moves it up, right behind the value that it views, and that up in turn if it is a view as well.
+  /// Views stay where they are if the viewed value is of another block, or if only the run finds their size or offset.
+  /// Returns the first value that is not moved.
   static Value raise(Value v) {
     auto view = v.getDefiningOp<plan::ViewOp>();
     if (!view || view.getX().getParentBlock() != view->getBlock() || dependsOnRun(view)) {
@@ -126,7 +141,8 @@ private:
     return base;
   }
 
-  /// Whether only the run finds where a view begins, or how large it is.
+  /// Whether the size or the offset of a view depends on data or on the iteration of a loop, and not only on what the
+  /// caller chooses.
   static bool dependsOnRun(plan::ViewOp view) {
     bool depends = false;
     auto look = [&](const support::Size &size) {
